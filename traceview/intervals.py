@@ -1,0 +1,187 @@
+"""Exact arithmetic on half-open intervals [start, end) of int64 nanoseconds.
+
+Knows nothing of traces. All functions take arrays of starts and ends of one length, in any order
+unless said otherwise, and return int64 arrays; no float occurs anywhere.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Ints = NDArray[np.int64]
+
+
+class Spans(NamedTuple):
+    """Disjoint, sorted, non-empty intervals."""
+
+    starts: Ints
+    ends: Ints
+
+    @property
+    def total(self) -> int:
+        """Their summed length, ns."""
+        return int((self.ends - self.starts).sum())
+
+
+def union(starts: ArrayLike, ends: ArrayLike) -> Spans:
+    """The disjoint intervals that cover the same instants; touching ones become one."""
+    begin, end = _sorted(starts, ends)
+    if begin.size == 0:
+        return Spans(begin, end)
+    reach = np.maximum.accumulate(end)
+    opens = np.ones(begin.size, dtype=bool)
+    opens[1:] = begin[1:] > reach[:-1]
+    first = np.flatnonzero(opens)
+    last = np.append(first[1:], begin.size) - 1
+    return Spans(begin[first], reach[last])
+
+
+def between(spans: Spans) -> Spans:
+    """The intervals between neighbouring spans: the gaps of their window."""
+    return Spans(spans.ends[:-1], spans.starts[1:])
+
+
+def intersection(first: Spans, second: Spans) -> Spans:
+    """The instants that lie in both."""
+    edges = np.union1d(np.concatenate(first), np.concatenate(second))
+    left, right = edges[:-1], edges[1:]
+    inside = (overlap(first, left, right) > 0) & (overlap(second, left, right) > 0)
+    return union(left[inside], right[inside])
+
+
+def overlap(spans: Spans, starts: ArrayLike, ends: ArrayLike) -> Ints:
+    """How much of each [start, end) lies within `spans`."""
+    return _covered_until(spans, ends) - _covered_until(spans, starts)
+
+
+def clip(starts: ArrayLike, ends: ArrayLike, low: int, high: int) -> tuple[Ints, Ints]:
+    """The intervals cut to [low, high); one that lies outside keeps no length."""
+    begin = np.clip(np.asarray(starts, dtype=np.int64), low, high)
+    end = np.clip(np.asarray(ends, dtype=np.int64), low, high)
+    return begin, np.maximum(begin, end)
+
+
+def shares(starts: ArrayLike, ends: ArrayLike) -> Ints:
+    """The exclusive share of each interval, in the given order.
+
+    Each instant belongs in equal parts to the intervals that are active in it. The shares add up
+    to the length of the union exactly, and so do they within each group of overlapping intervals;
+    fractions of a nanosecond go to the largest remainders.
+    """
+    begin = np.asarray(starts, dtype=np.int64)
+    end = np.asarray(ends, dtype=np.int64)
+    if begin.size == 0:
+        return begin.copy()
+    edges, position = np.unique(np.concatenate((begin, end)), return_inverse=True)
+    opened, closed = position[: begin.size], position[begin.size :]
+    steps = np.bincount(opened, minlength=edges.size) - np.bincount(closed, minlength=edges.size)
+    active = np.cumsum(steps)[:-1]
+    lengths = np.diff(edges)
+    # Fixed point with 16 fractional bits holds 39 hours of busy time in 63 bits.
+    parts = np.where(active > 0, (lengths << 16) // np.maximum(active, 1), 0)
+    until = np.concatenate(([0], np.cumsum(parts)))
+    scaled = until[closed] - until[opened]
+    return _settle(scaled, *_clusters(begin, end))
+
+
+def apportion(parts: ArrayLike, divisor: int, total: int | None = None) -> Ints:
+    """`parts / divisor` in integers that add up to `total`, by largest remainder.
+
+    `total` defaults to the sum of the parts over the divisor, rounded half up. A given one must
+    lie within one of that quotient for each part to stay within one of its own.
+    """
+    whole = np.asarray(parts, dtype=np.int64)
+    if total is None:
+        total = (2 * int(whole.sum()) + divisor) // (2 * divisor)
+    result = whole // divisor
+    if whole.size == 0:
+        return result
+    missing = total - int(result.sum())
+    everyone, some = divmod(missing, whole.size)
+    result += everyone
+    result[np.argsort(-(whole % divisor), kind="stable")[:some]] += 1
+    return result
+
+
+def innermost(starts: ArrayLike, ends: ArrayLike, times: ArrayLike) -> NDArray[np.intp]:
+    """For each time, the index of the interval that covers it and began last; -1 for none.
+
+    Of intervals that began together the shorter counts as the inner one. They need not nest.
+    """
+    begin = np.asarray(starts, dtype=np.int64)
+    end = np.asarray(ends, dtype=np.int64)
+    at = np.asarray(times, dtype=np.int64)
+    order = np.lexsort((-end, begin))
+    begin, end = begin[order], end[order]
+    outer = _previous_longer(end)
+    found = np.searchsorted(begin, at, side="right") - 1
+    while True:
+        over = (found >= 0) & (end[found] <= at) if end.size else np.zeros(at.size, dtype=bool)
+        if not over.any():
+            break
+        found[over] = outer[found[over]]
+    return np.where(found >= 0, order[found], -1) if end.size else np.full(at.size, -1)
+
+
+def _previous_longer(ends: Ints) -> NDArray[np.intp]:
+    """For each i the nearest j < i with ends[j] > ends[i], or -1, by pointer jumping."""
+    before = np.arange(-1, ends.size - 1)
+    while True:
+        short = (before >= 0) & (ends[before] <= ends)
+        if not short.any():
+            return before
+        before[short] = before[before[short]]
+
+
+def _sorted(starts: ArrayLike, ends: ArrayLike) -> tuple[Ints, Ints]:
+    """The non-empty intervals, by start."""
+    begin = np.asarray(starts, dtype=np.int64)
+    end = np.asarray(ends, dtype=np.int64)
+    some = end > begin
+    begin, end = begin[some], end[some]
+    order = np.argsort(begin, kind="stable")
+    return begin[order], end[order]
+
+
+def _covered_until(spans: Spans, times: ArrayLike) -> Ints:
+    """The length of `spans` before each time."""
+    at = np.asarray(times, dtype=np.int64)
+    if spans.starts.size == 0:
+        return np.zeros(at.shape, dtype=np.int64)
+    before = np.concatenate(([0], np.cumsum(spans.ends - spans.starts)))
+    index = np.searchsorted(spans.starts, at, side="right")
+    last = np.maximum(index - 1, 0)
+    unfinished = np.where(index > 0, np.maximum(spans.ends[last] - at, 0), 0)
+    return np.asarray(before[index] - unfinished, dtype=np.int64)
+
+
+def _clusters(begin: Ints, end: Ints) -> tuple[NDArray[np.intp], Ints]:
+    """The group of overlapping intervals that each belongs to, and the groups' union lengths."""
+    order = np.argsort(begin, kind="stable")
+    reach = np.maximum.accumulate(end[order])
+    opens = np.ones(begin.size, dtype=bool)
+    opens[1:] = begin[order][1:] >= reach[:-1]
+    first = np.flatnonzero(opens)
+    last = np.append(first[1:], begin.size) - 1
+    label = np.empty(begin.size, dtype=np.intp)
+    label[order] = np.cumsum(opens) - 1
+    return label, reach[last] - begin[order][first]
+
+
+def _settle(scaled: Ints, label: NDArray[np.intp], lengths: Ints) -> Ints:
+    """Fixed-point shares as integers that add up to `lengths` in each labelled group."""
+    result = scaled >> 16
+    sums = np.zeros(lengths.size, dtype=np.int64)
+    np.add.at(sums, label, result)
+    missing = lengths - sums
+    if not missing.any():
+        return result
+    order = np.lexsort((-(scaled & 0xFFFF), label))
+    sizes = np.bincount(label, minlength=lengths.size)
+    rank = np.arange(label.size) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    everyone, some = np.divmod(missing, sizes)
+    result[order] += everyone[label[order]] + (rank < some[label[order]])
+    return result

@@ -1,0 +1,91 @@
+"""Events: what a scan of a file yields, before anything is interpreted.
+
+The boundary between reading bytes and building a Trace. Every entry of `traceEvents` has one place
+in the dense arrays, in file order; an argument that only some events carry is sparse.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from traceview.trace import Note
+
+
+@dataclass(frozen=True, slots=True)
+class Texts:
+    """Dictionary-encoded texts: `values[codes[i]]`; code -1 is a missing one."""
+
+    codes: NDArray[np.int32]
+    values: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SparseInts:
+    """Integers of the events at `rows` (ascending); int64, or uint64 for addresses."""
+
+    rows: NDArray[np.int64]
+    values: NDArray[Any]
+
+
+@dataclass(frozen=True, slots=True)
+class SparseTexts:
+    """Texts of the events at `rows` (ascending). Lists and objects keep their JSON text."""
+
+    rows: NDArray[np.int64]
+    texts: Texts
+
+
+INTEGER_ARGUMENTS = (
+    "correlation", "External id", "Sequence number", "Fwd thread id", "Python id",
+    "Python parent id", "Python module id", "stream", "wait_on_stream",
+    "wait_on_cuda_event_record_corr_id", "device", "bytes", "registers per thread",
+    "shared memory", "graph id", "graph node id", "Device Type", "Device Id", "Addr", "Bytes",
+    "Total Allocated", "Total Reserved",
+)  # fmt: skip
+"""Arguments kept as integers, by their present names (format reference, 2.4)."""
+TEXT_ARGUMENTS = (
+    "Input Dims", "Input type", "Concrete Inputs", "Call stack", "Module Hierarchy", "grid",
+    "block", "name",
+)  # fmt: skip
+"""Arguments kept as text; `name` is that of a metadata event (ph M)."""
+ALIASES = {
+    "external id": "External id",
+    "Input dims": "Input Dims",
+    "stream_id": "stream",
+    "size": "bytes",
+}
+"""Arguments by the names that older or other recorders gave them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Events:
+    """One file. `start_ns` and `duration_ns` are exact integers in the file's own time.
+
+    `start_known` and `duration_known` tell where the file has a value. `properties` are the
+    top-level keys other than traceEvents; `notes` say what was repaired or skipped.
+    """
+
+    phase: Texts
+    name: Texts
+    category: Texts
+    process: Texts
+    thread: Texts
+    start_ns: NDArray[np.int64]
+    start_known: NDArray[np.bool_]
+    duration_ns: NDArray[np.int64]
+    duration_known: NDArray[np.bool_]
+    whole_microseconds: bool
+    integers: Mapping[str, SparseInts]
+    texts: Mapping[str, SparseTexts]
+    properties: Mapping[str, Any] = field(default_factory=dict)
+    dropped: int = 0
+    repaired: int = 0
+    notes: tuple[Note, ...] = ()
+
+    def __len__(self) -> int:
+        return int(self.start_ns.size)

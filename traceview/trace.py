@@ -1,0 +1,117 @@
+"""Trace: what one recording holds, as three frames and its metadata.
+
+A Trace never changes. The frames it hands out are shallow copies, which pandas keeps from
+reaching the original (copy on write), so that no analysis can disturb another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from traceview import schema as s
+
+KERNEL, MEMCPY, MEMSET = "kernel", "gpu_memcpy", "gpu_memset"
+WORK = (KERNEL, MEMCPY, MEMSET)
+"""The categories of device work: what keeps a device busy."""
+LAUNCHING = ("cuda_runtime", "cuda_driver", "xpu_runtime", "xpu_driver", "mtia_runtime",
+             "privateuse1_runtime", "privateuse1_driver", "glow_runtime")  # fmt: skip
+"""The categories of runtime and driver calls, which may launch device work."""
+ANNOTATION = "user_annotation"
+OP = "cpu_op"
+FRAME = "python_function"
+OVERHEAD = "overhead"
+STEP_PREFIX = "ProfilerStep"
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """Something a reader of the figures must know: a code, a sentence, how many, how long (ns)."""
+
+    code: str
+    text: str
+    count: int | None = None
+    ns: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Metadata:
+    """What a file says apart from its events, and what reading it met.
+
+    `origin_ns` is the file's own time at the trace's zero and `base_time_ns` the epoch time of
+    the file's zero (None where the file does not tell); `resolution_ns` is 1000 where the file
+    holds whole microseconds, so that a duration of 0 means "under a microsecond".
+    `events` counts the entries of traceEvents by phase; `properties` holds all other top-level keys.
+    """
+
+    path: str | None = None
+    base_time_ns: int | None = None
+    origin_ns: int = 0
+    resolution_ns: int = 1
+    events: Mapping[str, int] = field(default_factory=dict)
+    dropped: int = 0
+    repaired: int = 0
+    properties: Mapping[str, Any] = field(default_factory=dict)
+    process_names: Mapping[str, str] = field(default_factory=dict)
+    thread_names: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    notes: tuple[Note, ...] = ()
+
+
+@dataclass(frozen=True, repr=False)
+class Trace:
+    """One recording: host events, device events, memory events, metadata.
+
+    The frames follow the schemas HOST, DEVICE and MEMORY and are sorted by time; `device["launch"]`
+    is the position in `host` of the call that launched a piece of work.
+    """
+
+    _host: pd.DataFrame
+    _device: pd.DataFrame
+    _memory: pd.DataFrame
+    metadata: Metadata
+
+    @property
+    def host(self) -> pd.DataFrame:
+        """Everything stamped by the host clock; columns as schema.HOST."""
+        return self._host.copy(deep=False)
+
+    @property
+    def device(self) -> pd.DataFrame:
+        """Everything stamped by a device: work, and annotation rows; columns as schema.DEVICE."""
+        return self._device.copy(deep=False)
+
+    @property
+    def memory(self) -> pd.DataFrame:
+        """Allocations and frees in order of time; columns as schema.MEMORY."""
+        return self._memory.copy(deep=False)
+
+    @property
+    def work(self) -> pd.DataFrame:
+        """Device work with a usable time: kernels, copies and memsets; columns as schema.DEVICE.
+
+        Annotation rows are no work, and corrupt records are left out (DESIGN: window of a device).
+        """
+        return self._work.copy(deep=False)
+
+    @cached_property
+    def _work(self) -> pd.DataFrame:
+        device = self._device
+        usable = device[s.CATEGORY].isin(WORK) & ~device[s.CORRUPT]
+        return device[usable].reset_index(drop=True)
+
+    def host_of(self, *categories: str) -> pd.DataFrame:
+        """The host events of these categories, with their positions in `host` as the index."""
+        return self._host[self._host[s.CATEGORY].isin(categories)]
+
+    def __repr__(self) -> str:
+        devices = np.unique(self._work[s.DEVICE_ID])
+        return (
+            f"<Trace {self.metadata.path or 'in memory'}: {len(self._host):,} host events, "
+            f"{len(self._work):,} pieces of device work on {len(devices)} device(s), "
+            f"{len(self._memory):,} memory events>"
+        )
