@@ -21,14 +21,15 @@ Value = int | float | str | bool | None
 class Field:
     """A column of a Table: its heading and the unit of its figures.
 
-    `signed` figures always show their sign (a delta); `stretch` columns hold long names, which are
-    shortened in the middle to fit.
+    `signed` figures always show their sign (a delta). `stretch` columns hold long names, which are
+    shortened in the middle to fit; `prose` columns hold sentences, which are wrapped.
     """
 
     heading: str
     unit: Unit = Unit.TEXT
     signed: bool = False
     stretch: bool = False
+    prose: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,12 +38,17 @@ class Table:
 
     Text and Markdown show the first `shown` rows (all for None) and say how many more there are;
     CSV has them all.
+
+    `row_units` is for a table whose rows differ in unit, one unit a row: the numbers of a row are
+    then shown in the row's unit, each with its suffix. Columns of ratios, shares, ids and flags
+    keep the unit of their field.
     """
 
     name: str
     fields: tuple[Field, ...]
     rows: tuple[tuple[Value, ...], ...]
     shown: int | None = None
+    row_units: tuple[Unit, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
+from numbers import Integral, Real
 
 MISSING = "-"
 
@@ -35,11 +36,15 @@ class Scale:
     suffix: str
     decimals: int
 
-    def number(self, value: int | float) -> str:
+    def hides(self, value: float) -> bool:
+        """Whether `value` is something, but would be rounded to nothing."""
+        return value != 0 and round(abs(value) / self.divisor, self.decimals) == 0
+
+    def number(self, value: float) -> str:
         """The figure alone, for a column whose heading carries the suffix."""
         return f"{value / self.divisor:,.{self.decimals}f}"
 
-    def text(self, value: int | float) -> str:
+    def text(self, value: float) -> str:
         """The figure with its suffix."""
         return f"{self.number(value)} {self.suffix}"
 
@@ -54,36 +59,91 @@ _BYTES = (
 )
 
 
-def scale(unit: Unit, values: Iterable[int | float | None]) -> Scale | None:
-    """The unit in which all of `values` are best shown, or None where the unit has no scale."""
+def scale(unit: Unit, values: Iterable[object]) -> Scale | None:
+    """The unit in which all of `values` are best shown, or None where `unit` has no scale.
+
+    Values that are no numbers have no say.
+    """
     ladder = {Unit.NS: _TIMES, Unit.BYTES: _BYTES}.get(unit)
     if ladder is None:
         return None
-    largest = max((abs(value) for value in values if value is not None), default=0)
+    numbers = (as_number(value) for value in values)
+    largest = max((abs(number) for number in numbers if number is not None), default=0)
     for step in ladder:
         if largest >= step.divisor:
             return step
     return ladder[-1]
 
 
-def text(value: object, unit: Unit) -> str:
-    """One value on its own, in the unit that suits its size."""
+def as_number(value: object) -> int | float | None:
+    """`value` as a plain number, also where it came from numpy; None where it is no number."""
+    if isinstance(value, bool):
+        return None
+    if isinstance(value, Integral):
+        return int(value)
+    return float(value) if isinstance(value, Real) else None
+
+
+def text(value: object, unit: Unit, *, signed: bool = False, preferred: Scale | None = None) -> str:
+    """One value with its unit: the `preferred` scale, else the one that suits its size.
+
+    A value that the preferred scale would round to nothing gets the scale of its own size.
+    """
+    number = as_number(value)
+    if number is None:
+        return _word(value, unit)
+    chosen = preferred
+    if chosen is None or chosen.hides(number):
+        chosen = scale(unit, (number,))
+    shown = _bare(number, unit) if chosen is None else chosen.text(number)
+    return f"+{shown}" if signed and number > 0 else shown
+
+
+def column(
+    values: Iterable[object], unit: Unit, *, signed: bool = False
+) -> tuple[str, tuple[str, ...]]:
+    """The values of a table column, all in one unit, and the suffix that its heading has to carry.
+
+    The suffix is empty where the unit has none. What is not zero never reads as zero: below the
+    last decimal it is `<0.01`, or `+0.00` and `-0.00` where the sign is what matters.
+    """
+    values = tuple(values)
+    chosen = scale(unit, values)
+    if chosen is None:
+        return "", tuple(text(value, unit, signed=signed) for value in values)
+    return chosen.suffix, tuple(_in_column(value, unit, chosen, signed) for value in values)
+
+
+def _in_column(value: object, unit: Unit, chosen: Scale, signed: bool) -> str:
+    number = as_number(value)
+    if number is None:
+        return _word(value, unit)
+    if chosen.hides(number) and number > 0 and not signed:
+        return f"<{10**-chosen.decimals:.{chosen.decimals}f}"
+    shown = chosen.number(number)
+    return f"+{shown}" if signed and number > 0 else shown
+
+
+def _word(value: object, unit: Unit) -> str:
     if value is None:
         return MISSING
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return str(value)
-    chosen = scale(unit, (value,))
-    if chosen is not None:
-        return chosen.text(value)
+    if unit is Unit.FLAG or isinstance(value, bool):
+        return "yes" if value else "no"
+    return str(value)
+
+
+def _bare(number: float, unit: Unit) -> str:
     match unit:
         case Unit.COUNT:
-            return f"{value:,}"
+            return f"{number:,}" if isinstance(number, int) else f"{number:,.1f}"
         case Unit.RATIO:
-            return ratio(value)
+            return ratio(number)
         case Unit.SHARE:
-            return percent(value)
+            return percent(number)
+        case Unit.FLAG:
+            return _word(bool(number), unit)
         case _:
-            return str(value)
+            return str(number)
 
 
 def percent(share: float, decimals: int = 1) -> str:
@@ -93,6 +153,10 @@ def percent(share: float, decimals: int = 1) -> str:
 
 def ratio(value: float) -> str:
     """A ratio after / before, as `x0.13`; three figures near one, where they matter."""
-    if 0.5 <= value < 2:
+    if _NEAR_ONE[0] <= value < _NEAR_ONE[1]:
         return f"x{value:.3f}"
-    return f"x{value:.2f}" if value < 100 else f"x{value:,.0f}"
+    return f"x{value:.2f}" if value < _LARGE else f"x{value:,.0f}"
+
+
+_NEAR_ONE = (0.5, 2)
+_LARGE = 100

@@ -1,0 +1,99 @@
+"""How wide the columns of a table are set, and the lines that come of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import zip_longest
+from textwrap import wrap
+
+from rich.cells import cell_len, set_cell_size
+
+from traceview.render.cells import Cells, Column
+from traceview.render.names import shortened
+
+GAP = "  "
+LEAST = 12
+"""A name or a sentence gets this many cells, be the table too wide for it or not."""
+
+
+def lay_out(cells: Cells, width: int) -> tuple[list[str], list[str]]:
+    """The lines of the headings and the lines of the rows, without trailing blanks.
+
+    Numbers are never cut: where all else is given away and they still do not fit, lines are longer
+    than `width`.
+    """
+    columns = cells.columns
+    widths = _widths(columns, width)
+    headings = [_broken(column.heading, size) for column, size in zip(columns, widths, strict=True)]
+    tallest = max((len(lines) for lines in headings), default=0)
+    at_the_foot = [[""] * (tallest - len(lines)) + lines for lines in headings]
+    body = [
+        line
+        for row in cells.rows
+        for line in _lines(columns, widths, list(map(_cell_lines, columns, row, widths)))
+    ]
+    return list(_lines(columns, widths, at_the_foot)), body
+
+
+def _widths(columns: Sequence[Column], width: int) -> list[int]:
+    """As wide as the cells; where that is too much, headings break and long names give way."""
+    bodies = [max(map(cell_len, column.cells), default=0) for column in columns]
+    widths = [
+        max(body, cell_len(column.heading)) for body, column in zip(bodies, columns, strict=True)
+    ]
+    room = width - len(GAP) * (len(columns) - 1)
+    if sum(widths) <= room:
+        return widths
+    widths = [
+        max(body, *map(cell_len, column.heading.split()), 0)
+        for body, column in zip(bodies, columns, strict=True)
+    ]
+    flexible = {
+        position: widths[position]
+        for position, column in enumerate(columns)
+        if column.field.stretch or column.field.prose
+    }
+    fixed = sum(widths) - sum(flexible.values())
+    for position, share in _shares(room - fixed, flexible).items():
+        widths[position] = share
+    return widths
+
+
+def _shares(room: int, wanted: Mapping[int, int]) -> dict[int, int]:
+    """Split `room` evenly, except that nobody gets more than wanted."""
+    shares: dict[int, int] = {}
+    for waiting, position in zip(
+        range(len(wanted), 0, -1), sorted(wanted, key=wanted.__getitem__), strict=True
+    ):
+        shares[position] = min(wanted[position], max(room // waiting, LEAST))
+        room -= shares[position]
+    return shares
+
+
+def _cell_lines(column: Column, cell: str, width: int) -> list[str]:
+    if column.field.prose:
+        return _broken(cell, width)
+    return [shortened(cell, width) if column.field.stretch else cell]
+
+
+def _broken(text: str, width: int) -> list[str]:
+    return wrap(text, width, break_long_words=False, break_on_hyphens=False) or [""]
+
+
+def _lines(
+    columns: Sequence[Column], widths: Sequence[int], row: Sequence[Sequence[str]]
+) -> Iterator[str]:
+    """One row, whose cells may have several lines each."""
+    for parts in zip_longest(*row, fillvalue=""):
+        set_parts = (
+            _set(part, size, right=column.right)
+            for column, size, part in zip(columns, widths, parts, strict=True)
+        )
+        yield GAP.join(set_parts).rstrip()
+
+
+def _set(text: str, width: int, *, right: bool) -> str:
+    """`text` with the blanks that make it `width` cells wide."""
+    if cell_len(text) >= width:
+        return text
+    return " " * (width - cell_len(text)) + text if right else set_cell_size(text, width)

@@ -1,0 +1,59 @@
+"""A document as GitHub-flavoured Markdown, for a pull request or a wiki."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from traceview.document import Document, Section, Table
+from traceview.render.cells import Column, cells
+from traceview.render.names import shortened, visible
+
+NAME_WIDTH = 100
+"""Longer names are shortened: a table with whole template arguments cannot be read."""
+
+_SPECIAL = re.compile(r"^#|[\\`*\[\]|~$]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])")
+_ENTITIES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
+
+
+def render(document: Document) -> str:
+    """The document with its title as the first heading; every name in it stands for itself."""
+    return "\n\n".join(_blocks(document)) + "\n"
+
+
+def _blocks(document: Document) -> Iterator[str]:
+    yield f"# {_escaped(document.title)}"
+    yield from map(_escaped, document.lead)
+    for section in document.sections:
+        yield from _section(section)
+
+
+def _section(section: Section) -> Iterator[str]:
+    if section.title:
+        yield f"## {_escaped(section.title)}"
+    yield from map(_escaped, section.lines)
+    for table in section.tables:
+        yield from _table(table)
+
+
+def _table(table: Table) -> Iterator[str]:
+    shown = cells(table)
+    columns = shown.columns
+    lines = [
+        [_escaped(column.heading) for column in columns],
+        ["---:" if column.right else "---" for column in columns],
+        *(list(map(_cell, columns, row)) for row in shown.rows),
+    ]
+    yield "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    if shown.more:
+        yield f"... and {shown.more:,} more"
+
+
+def _cell(column: Column, text: str) -> str:
+    return _escaped(shortened(text, NAME_WIDTH) if column.field.stretch else text)
+
+
+def _escaped(text: str) -> str:
+    """`text` so that Markdown shows it as it is."""
+    marked = _SPECIAL.sub(lambda found: "\\" + found.group(), visible(text.strip()))
+    return marked.translate(_ENTITIES)
