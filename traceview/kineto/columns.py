@@ -43,23 +43,38 @@ class SparseTexts:
 INTEGER_ARGUMENTS = (
     "correlation", "External id", "Sequence number", "Fwd thread id", "Python id",
     "Python parent id", "Python module id", "stream", "wait_on_stream",
-    "wait_on_cuda_event_record_corr_id", "device", "bytes", "registers per thread",
-    "shared memory", "graph id", "graph node id", "Device Type", "Device Id", "Addr", "Bytes",
-    "Total Allocated", "Total Reserved",
+    "wait_on_cuda_event_record_corr_id", "wait_on_cuda_event_id", "event_id", "device", "context",
+    "bytes", "queued", "priority", "channel", "fromDevice", "toDevice", "registers per thread",
+    "shared memory", "est. achieved occupancy %", "graph id", "graph node id", "Device Type",
+    "Device Id", "Addr", "Bytes", "Total Allocated", "Total Reserved", "In msg nelems",
+    "Out msg nelems", "Group size", "Seq", "Rank", "Src Rank", "Dst Rank", "Global rank start",
+    "Global rank stride", "Process Group ID", "num_warps", "num_stages",
 )  # fmt: skip
-"""Arguments kept as integers, by their present names (format reference, 2.4)."""
+"""Arguments kept as integers, by their present names (format notes, 2.4)."""
 TEXT_ARGUMENTS = (
-    "Input Dims", "Input type", "Concrete Inputs", "Call stack", "Module Hierarchy", "grid",
-    "block", "name",
+    "Input Dims", "Input type", "Input Strides", "Concrete Inputs", "Call stack",
+    "Module Hierarchy", "grid", "block", "blocks per SM", "warps per SM", "occupancy",
+    "cuda_sync_kind", "kind", "Collective name", "dtype", "In split size", "Out split size",
+    "Process Group Name", "Process Group Description", "Process Group Ranks", "Comms Id",
+    "Is asynchronized op", "kernel_name", "kernel_backend", "kernel_file", "kernel_hash", "scope",
+    "Task Type", "hlo_op", "hlo_module", "hlo_category", "kernel_details", "name", "labels",
 )  # fmt: skip
-"""Arguments kept as text; `name` is that of a metadata event (ph M)."""
+"""Arguments kept as text; `name` and `labels` are those of metadata events (ph M).
+
+Comms Id is a text, for it goes beyond 2^63.
+"""
 ALIASES = {
     "external id": "External id",
     "Input dims": "Input Dims",
     "stream_id": "stream",
+    "Stream Id": "stream",
     "size": "bytes",
+    "theoretical occupancy %": "est. achieved occupancy %",
+    "correlation_id": "correlation",
 }
 """Arguments by the names that older or other recorders gave them."""
+ASYNC_ID = "id"
+"""The `id` (or `id2`) of an event that is no flow: what joins the ends of asynchronous events."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,82 @@
+"""Window: the part of a text that is in memory, and how to get more of it."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Final
+
+_SPACE = re.compile(rb"[ \t\r\n\xef\xbb\xbf]*")
+_DECODER: Final = json.JSONDecoder(strict=False)
+_FIRST_LOOK: Final = 1 << 12
+_LIMIT: Final = 1 << 26
+"""A single value longer than this is damage: its closing quote or bracket is missing."""
+
+
+class Window:
+    """`data[position:]` is what has not been read yet; `final` when no more will come."""
+
+    def __init__(self, blocks: Iterator[bytes]) -> None:
+        self._blocks = blocks
+        self._base = 0
+        self.data = b""
+        self.position = 0
+        self.final = False
+
+    @property
+    def offset(self) -> int:
+        """Where `position` is in the whole text, in bytes."""
+        return self._base + self.position
+
+    def more(self) -> bool:
+        """Forget what was read and get at least as much again as is left; False at the end."""
+        parts = [self.data[self.position :]]
+        wanted = max(len(parts[0]), 1)
+        while wanted > 0 and not self.final:
+            block = next(self._blocks, None)
+            if block is None:
+                self.final = True
+            else:
+                parts.append(block)
+                wanted -= len(block)
+        self._base += self.position
+        self.position = 0
+        self.data = b"".join(parts)
+        return len(parts) > 1
+
+    def skip_space(self) -> bytes:
+        """Go to the next byte that is no white space, and return it; b"" at the end."""
+        while True:
+            match = _SPACE.match(self.data, self.position)
+            self.position = match.end() if match else self.position
+            if self.position < len(self.data):
+                return self.data[self.position : self.position + 1]
+            if self.final or not self.more():
+                return b""
+
+    def value(self) -> bytes | None:
+        """The JSON value at `position`, or None where the text is no JSON.
+
+        Control characters, bad UTF-8 and the bare numbers NaN and Infinity pass.
+        """
+        size = _FIRST_LOOK
+        while True:
+            # Latin-1 maps each byte to one character, so that lengths stay those of the bytes.
+            piece = self.data[self.position : self.position + size].decode("latin-1")
+            whole = self.final and self.position + size >= len(self.data)
+            try:
+                _, end = _DECODER.raw_decode(piece)
+            except json.JSONDecodeError as error:
+                cut = error.msg.startswith("Unterminated") or error.pos >= len(piece) - 8
+                if whole or not cut or size > _LIMIT:
+                    return None
+            except (ValueError, RecursionError):
+                return None
+            else:
+                # A number that reaches the end of the piece may go on behind it.
+                if end < len(piece) or whole:
+                    return self.data[self.position : self.position + end]
+            size *= 2
+            if self.position + size > len(self.data) and not self.final:
+                self.more()
