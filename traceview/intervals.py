@@ -39,6 +39,19 @@ def union(starts: ArrayLike, ends: ArrayLike) -> Spans:
     return Spans(begin[first], reach[last])
 
 
+def union_lengths(labels: ArrayLike, starts: ArrayLike, ends: ArrayLike, count: int) -> Ints:
+    """The length of the union of the intervals of each label 0 .. count - 1."""
+    label, begin, end = (np.asarray(values, dtype=np.int64) for values in (labels, starts, ends))
+    result = np.zeros(count, dtype=np.int64)
+    if begin.size == 0:
+        return result
+    low, width = int(begin.min()), int(end.max() - begin.min()) + 1
+    offset = label * width - low
+    spans = union(begin + offset, end + offset)
+    np.add.at(result, spans.starts // width, spans.ends - spans.starts)
+    return result
+
+
 def between(spans: Spans) -> Spans:
     """The intervals between neighbouring spans: the gaps of their window."""
     return Spans(spans.ends[:-1], spans.starts[1:])

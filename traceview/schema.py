@@ -134,3 +134,131 @@ MEMORY = Schema(
     (NAME, PROCESS, THREAD, TIME_NS, DEVICE_TYPE, MEMORY_DEVICE, ADDRESS, BYTES, ALLOCATED,
      RESERVED),
 )  # fmt: skip
+
+# Metrics.
+END_NS = Column("end_ns", "int64", _NS, "end, from the trace's own start")
+WINDOW_NS = Column("window_ns", "int64", _NS, "first start to last end of the device's work")
+BUSY_NS = Column("busy_ns", "int64", _NS, "union of device work; of a kernel its exclusive share")
+IDLE_NS = Column("idle_ns", "int64", _NS, "window less busy")
+KERNEL_NS = Column("kernel_ns", "int64", _NS, "union of kernels")
+MEMCPY_NS = Column("memcpy_ns", "int64", _NS, "union of copies")
+MEMSET_NS = Column("memset_ns", "int64", _NS, "union of memsets")
+COMMUNICATION_NS = Column("communication_ns", "int64", _NS, "union of communication kernels")
+EXPOSED_COMMUNICATION_NS = Column(
+    "exposed_communication_ns", "int64", _NS, "communication while no other kernel runs"
+)
+EVENTS = Column("events", "int64", _COUNT, "pieces of device work")
+UNLINKED_EVENTS = Column("unlinked_events", "int64", _COUNT, "of these, with no launch in the file")
+UNLINKED_NS = Column("unlinked_ns", "int64", _NS, "union of unlinked work")
+
+STEP = Column("step", "string", _TEXT, "name of the step")
+SOURCE = Column("source", "string", _TEXT, "what marks the step: profiler_step or annotation")
+HOST_NS = Column("host_ns", "int64", _NS, "host range; of launches their host time")
+DEVICE_PERIOD_NS = Column(
+    "device_period_ns", "Int64", _NS,
+    "last device end of the step less that of the one before; missing where that is cut off",
+)  # fmt: skip
+DEVICE_END_NS = Column("device_end_ns", "Int64", _NS, "last end of the work launched in the step")
+DEVICE_EVENTS = Column("device_events", "int64", _COUNT, "pieces of device work launched in it")
+LAUNCHES = Column("launches", "int64", _COUNT, "launch calls in it")
+EXCLUDED = Column("excluded", "string", _TEXT, "why the step does not count; missing if it does")
+
+GAP = Column("gap", "int64", _ID, "number of the gap, by device and time")
+CAUSE = Column("cause", "string", _TEXT, "what the device waited for")
+NS = Column("ns", "int64", _NS, "how long")
+GAPS = Column("gaps", "int64", _COUNT, "gaps that have a part of this cause")
+ENDED_BY = Column("ended_by", "string", _TEXT, "name of the work that ended the gap")
+LAUNCH_CALL = Column("launch_call", "string", _TEXT, "call that launched that work")
+CALL = Column("call", "string", _TEXT, "name of the runtime or driver call")
+OP = Column("op", "string", _TEXT, "innermost op around it on its thread")
+ANNOTATION = Column("annotation", "string", _TEXT, "innermost annotation around it on its thread")
+FRAME = Column("python_frame", "string", _TEXT, "innermost Python frame around it, if recorded")
+
+LATENCY_NS = Column(
+    "latency_ns", "Int64", _NS, "start of the first work less start of the call; missing if negative"
+)
+QUEUE_DEPTH = Column("queue_depth", "int64", _COUNT, "work launched before and not yet started")
+BACK_PRESSURE_NS = Column(
+    "back_pressure_ns", "int64", _NS, "time in launch calls while the device was saturated"
+)
+MEDIAN_LATENCY_NS = Column("median_latency_ns", "Int64", _NS, "median launch latency")
+COUNT = Column("count", "int64", _COUNT, "how many")
+
+KIND = Column("kind", "string", _TEXT, "synchronize, blocking_copy or pageable_copy")
+BLOCKED_NS = Column("blocked_ns", "int64", _NS, "host time in the blocking call")
+DEVICE_BUSY_NS = Column("device_busy_ns", "int64", _NS, "of it, while a device worked")
+DEVICE_IDLE_NS = Column("device_idle_ns", "int64", _NS, "of it, while all devices were idle")
+
+PEAK_ALLOCATED = Column("peak_allocated_bytes", "Int64", _BYTES, "most allocated at one time")
+BASELINE = Column("baseline_bytes", "Int64", _BYTES, "allocated before the first event")
+PEAK_RESERVED = Column("peak_reserved_bytes", "Int64", _BYTES, "most reserved at one time")
+PEAK_AT_NS = Column("peak_at_ns", "Int64", _NS, "when the peak was first reached")
+GROUP = Column("group", "string", _TEXT, "op and annotation that allocated what is alive")
+HELD = Column("bytes", "int64", _BYTES, "alive at the peak")
+
+TOTAL_NS = Column("total_ns", "int64", _NS, "durations added up, overlap counted twice")
+MEDIAN_NS = Column("median_ns", "int64", _NS, "median duration, rounded down")
+
+WINDOWS = Schema(
+    "windows", "one row a device: the part of time that counts", (DEVICE_ID, START_NS, END_NS)
+)
+DEVICES = Schema(
+    "devices",
+    "one row a device; busy + idle = window",
+    (DEVICE_ID, WINDOW_NS, BUSY_NS, IDLE_NS, KERNEL_NS, MEMCPY_NS, MEMSET_NS, COMMUNICATION_NS,
+     EXPOSED_COMMUNICATION_NS, EVENTS, UNLINKED_EVENTS, UNLINKED_NS),
+)  # fmt: skip
+STREAMS = Schema("streams", "one row a stream", (DEVICE_ID, STREAM, BUSY_NS, EVENTS))
+STEPS = Schema(
+    "steps",
+    "one row a step, in order",
+    (STEP, SOURCE, PROCESS, START_NS, HOST_NS, DEVICE_EVENTS, LAUNCHES, BUSY_NS, DEVICE_END_NS,
+     DEVICE_PERIOD_NS, EXCLUDED),
+)  # fmt: skip
+GAP_LIST = Schema(
+    "gaps",
+    "one row a gap: a maximal idle interval of a device",
+    (GAP, DEVICE_ID, START_NS, DURATION_NS, CAUSE, ENDED_BY, LAUNCH_CALL, CALL, OP, ANNOTATION,
+     FRAME),
+)  # fmt: skip
+GAP_PARTS = Schema(
+    "gap_parts", "one row a gap and cause; the parts of a gap add up to it",
+    (GAP, DEVICE_ID, CAUSE, NS),
+)  # fmt: skip
+IDLE = Schema("idle", "one row a device and cause; they add up to idle", (DEVICE_ID, CAUSE, GAPS, NS))
+LAUNCH_LIST = Schema(
+    "launches",
+    "one row a launch call",
+    (NAME, PROCESS, THREAD, START_NS, DURATION_NS, DEVICE_EVENTS, LATENCY_NS, QUEUE_DEPTH,
+     BACK_PRESSURE_NS),
+)  # fmt: skip
+LAUNCH_APIS = Schema(
+    "launch_apis", "one row a launch API", (CALL, COUNT, HOST_NS, BACK_PRESSURE_NS,
+                                            MEDIAN_LATENCY_NS)
+)  # fmt: skip
+SYNC_LIST = Schema(
+    "syncs",
+    "one row a blocking call; the profiler's own closing synchronize is left out",
+    (CALL, KIND, PROCESS, THREAD, START_NS, BLOCKED_NS, DEVICE_BUSY_NS, DEVICE_IDLE_NS, OP,
+     ANNOTATION, FRAME),
+)  # fmt: skip
+SYNC_SITES = Schema(
+    "sync_sites",
+    "one row a place that blocks",
+    (CALL, KIND, OP, ANNOTATION, FRAME, COUNT, BLOCKED_NS, DEVICE_IDLE_NS),
+)  # fmt: skip
+MEMORY_PEAKS = Schema(
+    "memory_peaks",
+    "one row a memory device",
+    (DEVICE_TYPE, MEMORY_DEVICE, PEAK_ALLOCATED, BASELINE, PEAK_RESERVED, PEAK_AT_NS, EVENTS),
+)  # fmt: skip
+AT_PEAK = Schema(
+    "memory_at_peak",
+    "one row a memory device and owner; they add up to the peak",
+    (DEVICE_TYPE, MEMORY_DEVICE, GROUP, HELD),
+)  # fmt: skip
+KERNELS = Schema(
+    "kernels",
+    "one row a name of device work; busy_ns adds up to the busy time of all devices",
+    (NAME, CATEGORY, COUNT, BUSY_NS, TOTAL_NS, MEDIAN_NS),
+)  # fmt: skip

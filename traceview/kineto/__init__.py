@@ -1,0 +1,31 @@
+"""Bytes -> Trace: read a Chrome or Kineto trace file.
+
+    container   the bytes within gz, zip, tar, ...
+    decode      bytes -> Events, typed columns of all that the file holds
+    dialect     names by age and vendor -> the present ones
+    links       which call launched which device work
+    sanity      device records with impossible times
+    assemble    Events -> Trace
+"""
+
+from __future__ import annotations
+
+import os
+
+from traceview.kineto.assemble import assemble
+from traceview.kineto.read import read
+from traceview.trace import Trace
+
+
+def load(path: str | os.PathLike[str]) -> Trace:
+    """Read the trace file at `path`.
+
+    Times are exact to the nanosecond, whatever the file's resolution and origin. Raises FileError
+    (or its children NotATraceError, EmptyTraceError) with one plain sentence when nothing can be
+    read; what could only be read in part is in `Trace.metadata.notes`.
+    """
+    name = os.fspath(path)
+    return assemble(read(name), name)
+
+
+__all__ = ["load"]

@@ -1,0 +1,113 @@
+"""What a runtime or driver call does to its thread: block, copy, allocate, load.
+
+Names by vendor (format notes, 4.1 and 5). `cudaEventQuery` and `cudaStreamWaitEvent` do not block.
+"""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pandas as pd
+
+from traceview import schema as s
+from traceview.context import covering, thread_numbers
+from traceview.trace import ANNOTATION, LAUNCHING, OP, STEP_PREFIX, Trace
+
+SYNCHRONIZE = "synchronize"
+BLOCKING_COPY = "blocking_copy"
+PAGEABLE_COPY = "pageable_copy"
+
+_SYNCHRONIZES = re.compile(
+    r"(?:cuda|hip)(?:Device|Stream|Event|Thread)Synchronize(?:_ptsz|_v\d+)*"
+    r"|(?:cu|hip)(?:Ctx|Stream|Event)Synchronize(?:_ptsz|_v\d+)*"
+    r"|ur(?:QueueFinish|EventWait)"
+    r"|ze(?:CommandQueue|Fence|Event|CommandList)(?:Host)?Synchronize"
+)
+_DEVICE_SYNCHRONIZE = re.compile(r"(?:cuda|hip)DeviceSynchronize|cuCtxSynchronize")
+_COPIES = re.compile(r"(?:cuda|cu|hip)Memcpy(?!.*Async)\w*")
+_ASYNC_COPIES = re.compile(r"(?:cuda|cu|hip)Memcpy\w*Async\w*")
+_PAGEABLE = re.compile("Page?able")
+_ALLOCATES = re.compile(
+    r"(?:cuda|hip)(?:Malloc|Free|HostAlloc|HostMalloc|HostFree|HostRegister|HostUnregister)\w*"
+    r"|cuMem(?:Alloc|Free|Create|Map|Unmap|Release|AddressReserve|AddressFree|SetAccess|Host)\w*"
+    r"|urUSM(?:Host|Device|Shared)?(?:Alloc|Free)\w*"
+)
+_LOADS = re.compile(r"(?:cu|hip)(?:Module|Library)(?:Load|GetFunction|Unload)\w*")
+_WAITS_ON_EVENT = re.compile(r"(?:cuda|hip|cu)StreamWaitEvent(?:_ptsz|_v\d+)*")
+
+
+def blocking(trace: Trace) -> pd.Series:
+    """The kind of each blocking call, by position in the host frame.
+
+    SYNCHRONIZE, BLOCKING_COPY, or PAGEABLE_COPY: an asynchronous copy from or to pageable memory,
+    told by the name of the copy. The profiler's own closing synchronize is not among them.
+    """
+    calls = trace.host_of(*LAUNCHING)
+    pageable = _pageable_copies(trace)
+    kind = pd.Series(pd.NA, index=calls.index, dtype="string")
+    kind[_named(calls, _ASYNC_COPIES) & calls.index.isin(pageable)] = PAGEABLE_COPY
+    kind[_named(calls, _COPIES)] = BLOCKING_COPY
+    kind[_named(calls, _SYNCHRONIZES)] = SYNCHRONIZE
+    return kind.dropna().drop(closing_synchronize(trace).index)
+
+
+def closing_synchronize(trace: Trace) -> pd.DataFrame:
+    """The device synchronize with which the profiler closes a recording: one host row, or none.
+
+    The last such call, if it stands in no op and in no profiler step, and nothing is launched after
+    it (format notes, 4.2).
+    """
+    calls = trace.host_of(*LAUNCHING)
+    last = calls[_named(calls, _DEVICE_SYNCHRONIZE)].tail(1)
+    if last.empty:
+        return last
+    start = last[s.START_NS].to_numpy()
+    work = trace.work
+    launching = work[s.LAUNCH].dropna().to_numpy(dtype=np.int64)
+    later = launching.size > 0 and launching.max() > last.index[0]
+    in_op = covering(trace, OP, thread_numbers(trace, last), start)[0] >= 0
+    return last.iloc[:0] if later or in_op or _in_a_step(trace, int(start[0])) else last
+
+
+def allocating(trace: Trace) -> pd.DataFrame:
+    """The calls that allocate or free device or pinned memory."""
+    return _calls(trace, _ALLOCATES)
+
+
+def loading(trace: Trace) -> pd.DataFrame:
+    """The calls that load code onto a device."""
+    return _calls(trace, _LOADS)
+
+
+def event_waits(trace: Trace) -> pd.DataFrame:
+    """The calls that make a stream wait for an event of another."""
+    return _calls(trace, _WAITS_ON_EVENT)
+
+
+def _calls(trace: Trace, pattern: re.Pattern[str]) -> pd.DataFrame:
+    calls = trace.host_of(*LAUNCHING)
+    return calls[_named(calls, pattern)]
+
+
+def _named(calls: pd.DataFrame, pattern: re.Pattern[str]) -> np.ndarray:
+    """Which calls bear a name that the pattern matches whole."""
+    names = calls[s.NAME].cat
+    member = [pattern.fullmatch(str(name)) is not None for name in names.categories]
+    return np.array([*member, False])[names.codes.to_numpy()]
+
+
+def _pageable_copies(trace: Trace) -> np.ndarray:
+    """Positions of the calls that launched a copy of pageable memory."""
+    work = trace.work
+    names = work[s.NAME].cat
+    member = [_PAGEABLE.search(str(name)) is not None for name in names.categories]
+    pageable = np.array([*member, False])[names.codes.to_numpy()]
+    return work.loc[pageable, s.LAUNCH].dropna().to_numpy(dtype=np.int64)
+
+
+def _in_a_step(trace: Trace, time: int) -> bool:
+    ranges = trace.host_of(ANNOTATION, OP)
+    steps = ranges[ranges[s.NAME].astype("str").str.startswith(STEP_PREFIX)]
+    end = steps[s.START_NS] + steps[s.DURATION_NS]
+    return bool(((steps[s.START_NS] <= time) & (time < end)).any())

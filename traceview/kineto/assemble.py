@@ -1,0 +1,388 @@
+"""Events -> Trace: the three frames, with canonical categories and launches joined."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from traceview import schema as s
+from traceview.intervals import Ints
+from traceview.kineto import dialect, links, sanity
+from traceview.kineto.columns import Events, SparseInts, Texts
+from traceview.trace import LAUNCHING, WORK, Metadata, Note, Trace
+
+_DEVICE_CATEGORIES = (*WORK, "gpu_user_annotation", "cuda_event", "kernel_metrics")
+"""What a device stamped. cuda_sync stands on a device's row but holds host times (notes, 4.3)."""
+_MEMORY_NAMES = ("[memory]", "[OutOfMemory]")
+
+_HOST_INTEGERS = {
+    s.CORRELATION: "correlation",
+    s.EXTERNAL_ID: "External id",
+    s.SEQUENCE_NUMBER: "Sequence number",
+    s.FORWARD_THREAD: "Fwd thread id",
+    s.PYTHON_ID: "Python id",
+    s.PYTHON_PARENT_ID: "Python parent id",
+    s.PYTHON_MODULE_ID: "Python module id",
+    s.STREAM: "stream",
+    s.WAITS_ON_STREAM: "wait_on_stream",
+    s.WAITS_ON_EVENT: "wait_on_cuda_event_record_corr_id",
+}
+_HOST_TEXTS = {
+    s.INPUT_DIMS: "Input Dims",
+    s.INPUT_TYPES: "Input type",
+    s.CONCRETE_INPUTS: "Concrete Inputs",
+    s.CALL_STACK: "Call stack",
+    s.MODULES: "Module Hierarchy",
+}
+_DEVICE_INTEGERS = {
+    s.CORRELATION: "correlation",
+    s.EXTERNAL_ID: "External id",
+    s.BYTES_MOVED: "bytes",
+    s.REGISTERS: "registers per thread",
+    s.SHARED_MEMORY: "shared memory",
+    s.GRAPH_ID: "graph id",
+    s.GRAPH_NODE_ID: "graph node id",
+}
+_DEVICE_TEXTS = {s.GRID: "grid", s.BLOCK: "block"}
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """The events that one frame is made of, in the frame's order.
+
+    `rows` are places in the file; `events` gives each column by them.
+    """
+
+    events: Events
+    rows: Ints
+
+    def text(self, column: Texts) -> pd.Categorical:
+        return _categorical(column.codes[self.rows], column.values)
+
+    def integers(self, argument: str, dtype: str = "Int64") -> pd.array:
+        found, values = self._sparse(argument)
+        missing = np.ones(self.rows.size, dtype=bool)
+        missing[found] = False
+        dense = np.zeros(self.rows.size, dtype=dtype.lower())
+        dense[found] = values
+        array = pd.arrays.IntegerArray(dense, missing)
+        return array
+
+    def known(self, argument: str, default: int) -> Ints:
+        """The argument as plain integers, `default` where an event has none."""
+        found, values = self._sparse(argument)
+        dense = np.full(self.rows.size, default, dtype=np.int64)
+        dense[found] = values
+        return dense
+
+    def argument_text(self, argument: str) -> pd.Categorical:
+        column = self.events.texts.get(argument)
+        codes = np.full(self.rows.size, -1, dtype=np.int32)
+        if column is None:
+            return _categorical(codes, ())
+        positions, within = _positions(self.rows, column.rows)
+        codes[positions] = column.texts.codes[within]
+        return _categorical(codes, column.texts.values)
+
+    def _sparse(self, argument: str) -> tuple[NDArray[np.intp], NDArray[Any]]:
+        column = self.events.integers.get(argument)
+        if column is None:
+            return np.empty(0, dtype=np.intp), np.empty(0, dtype=np.int64)
+        positions, within = _positions(self.rows, column.rows)
+        return positions, column.values[within]
+
+
+def assemble(events: Events, path: str | None = None) -> Trace:
+    """The Trace that the events of one file make."""
+    events, categories = _canonical(events)
+    complete = _is_one_of(events.phase, "X") & events.start_known
+    on_device = complete & _is_one_of(categories, *_DEVICE_CATEGORIES)
+    host_rows = np.flatnonzero(complete & ~on_device)
+    device_rows = np.flatnonzero(on_device)
+    memory_rows = np.flatnonzero(
+        events.start_known
+        & _is_one_of(events.name, *_MEMORY_NAMES)
+        & _is_one_of(events.phase, "i", "I", "R")
+    )
+    notes = list(events.notes)
+    unfinished = int((complete & ~events.duration_known).sum())
+    if unfinished:
+        notes.append(
+            Note("missing_duration", "complete events without a duration, read as 0", unfinished)
+        )
+    host = _by_time(events, host_rows)
+    device = _by_time(events, device_rows)
+    work = np.asarray(_is_one_of(categories, *WORK)[device.rows])
+    process_of_row = _process_of_rows(host, device, categories, notes)
+    launches = _launches(host, device, categories, process_of_row, work)
+    faults = _faults(host, device, launches, work, notes)
+    origin = _origin(host, device, faults)
+    metadata = _metadata(events, path, origin, tuple(notes))
+    return Trace(
+        _host_frame(host, categories, origin),
+        _device_frame(device, categories, process_of_row, launches, faults, origin),
+        _memory_frame(events, memory_rows, origin),
+        metadata,
+    )
+
+
+def _canonical(events: Events) -> tuple[Events, Texts]:
+    """The events, and their categories by present names."""
+    names = [dialect.canonical(value) for value in events.category.values]
+    values = tuple(dict.fromkeys(names))
+    index = {value: code for code, value in enumerate(values)}
+    codes = np.array([index[name] for name in names] + [-1], dtype=np.int32)
+    return events, Texts(codes[events.category.codes], values)
+
+
+def _is_one_of(column: Texts, *wanted: str) -> NDArray[np.bool_]:
+    member = np.array([value in wanted for value in column.values] + [False], dtype=bool)
+    return np.asarray(member[column.codes])
+
+
+def _by_time(events: Events, rows: Ints) -> _Part:
+    """Rows by start, then the longest first, then as in the file."""
+    order = np.lexsort((-events.duration_ns[rows], events.start_ns[rows]))
+    return _Part(events, rows[order])
+
+
+def _process_of_rows(
+    host: _Part, device: _Part, categories: Texts, notes: list[Note]
+) -> dict[int, int]:
+    """The process (code of a host pid) that drives each device row (code of a device pid)."""
+    events = host.events
+    calls = host.rows[_is_one_of(categories, *LAUNCHING)[host.rows]]
+    call = _Part(events, calls)
+    result = links.owners(
+        events.process.codes[device.rows].astype(np.int64),
+        device.known("correlation", 0),
+        device.known("External id", links.UNKNOWN),
+        events.process.codes[calls].astype(np.int64),
+        call.known("correlation", 0),
+        call.known("External id", links.UNKNOWN),
+    )
+    several = len(set(events.process.codes[calls].tolist()))
+    if several > 1:
+        notes.append(
+            Note("merged_processes", "processes in one file; work is joined within each", several)
+        )
+    return result
+
+
+def _launches(
+    host: _Part, device: _Part, categories: Texts, process_of_row: dict[int, int], work: Any
+) -> Ints:
+    """For each device event the position in the host frame of its launch, or links.UNKNOWN."""
+    events = host.events
+    positions = np.flatnonzero(_is_one_of(categories, *LAUNCHING)[host.rows])
+    calls = _Part(events, host.rows[positions])
+    correlation = calls.known("correlation", 0)
+    rows = events.process.codes[device.rows].astype(np.int64)
+    chosen = links.launches_of(
+        np.array([process_of_row[row] for row in rows.tolist()], dtype=np.int64),
+        np.where(work, device.known("correlation", 0), 0),
+        events.start_ns[device.rows],
+        events.process.codes[calls.rows].astype(np.int64),
+        correlation,
+        events.start_ns[calls.rows],
+    )
+    return np.where(chosen >= 0, np.append(positions, links.UNKNOWN)[chosen], links.UNKNOWN)
+
+
+def _faults(
+    host: _Part, device: _Part, launches: Ints, work: NDArray[np.bool_], notes: list[Note]
+) -> NDArray[np.bool_]:
+    """Which device records have an impossible time; each kind is noted with its count."""
+    events = host.events
+    starts = events.start_ns[device.rows]
+    launched = launches >= 0
+    launch_starts = np.append(events.start_ns[host.rows], 0)[launches]
+    masks = sanity.corrupt(
+        starts,
+        events.duration_ns[device.rows],
+        launch_starts,
+        launched,
+        events.start_ns[host.rows],
+    )
+    faulty = np.zeros(starts.size, dtype=bool)
+    for kind, mask in masks.items():
+        if count := int((mask & work).sum()):
+            notes.append(
+                Note("corrupt_records", f"device records with {kind}, left out of all figures", count)
+            )
+        faulty |= mask
+    return faulty
+
+
+def _origin(host: _Part, device: _Part, faults: NDArray[np.bool_]) -> int:
+    """The file's time at which the trace begins: its first event with a usable time."""
+    starts = host.events.start_ns[host.rows]
+    usable = starts[~sanity.far(starts, starts[starts != 0])] if starts.any() else starts
+    sound = np.concatenate((usable, device.events.start_ns[device.rows][~faults]))
+    return int(sound.min()) if sound.size else 0
+
+
+def _host_frame(part: _Part, categories: Texts, origin: int) -> pd.DataFrame:
+    events, rows = part.events, part.rows
+    return s.HOST.frame(
+        {
+            s.NAME: part.text(events.name),
+            s.CATEGORY: part.text(categories),
+            s.PROCESS: part.text(events.process),
+            s.THREAD: part.text(events.thread),
+            s.START_NS: events.start_ns[rows] - origin,
+            s.DURATION_NS: np.maximum(events.duration_ns[rows], 0),
+            **{column: part.integers(name) for column, name in _HOST_INTEGERS.items()},
+            **{column: part.argument_text(name) for column, name in _HOST_TEXTS.items()},
+        }
+    )
+
+
+def _device_frame(
+    part: _Part,
+    categories: Texts,
+    process_of_row: dict[int, int],
+    launches: Ints,
+    faults: NDArray[np.bool_],
+    origin: int,
+) -> pd.DataFrame:
+    events, rows = part.events, part.rows
+    pids = events.process.codes[rows]
+    process = np.array([process_of_row[pid] for pid in pids.tolist()], dtype=np.int32)
+    return s.DEVICE.frame(
+        {
+            s.NAME: part.text(events.name),
+            s.CATEGORY: part.text(categories),
+            s.DEVICE_ID: _device_ids(part),
+            s.STREAM: _streams(part),
+            s.PROCESS: _categorical(process, events.process.values),
+            s.START_NS: events.start_ns[rows] - origin,
+            s.DURATION_NS: events.duration_ns[rows],
+            s.LAUNCH: pd.arrays.IntegerArray(np.maximum(launches, 0), launches < 0),
+            s.CORRUPT: faults,
+            **{column: part.integers(name) for column, name in _DEVICE_INTEGERS.items()},
+            **{column: part.argument_text(name) for column, name in _DEVICE_TEXTS.items()},
+        }
+    )
+
+
+def _memory_frame(events: Events, rows: Ints, origin: int) -> pd.DataFrame:
+    part = _Part(events, rows[np.argsort(events.start_ns[rows], kind="stable")])
+    return s.MEMORY.frame(
+        {
+            s.NAME: part.text(events.name),
+            s.PROCESS: part.text(events.process),
+            s.THREAD: part.text(events.thread),
+            s.TIME_NS: events.start_ns[part.rows] - origin,
+            s.DEVICE_TYPE: part.known("Device Type", 0),
+            s.MEMORY_DEVICE: part.known("Device Id", 0),
+            s.ADDRESS: part.integers("Addr", "UInt64"),
+            s.BYTES: part.known("Bytes", 0),
+            s.ALLOCATED: part.integers("Total Allocated"),
+            s.RESERVED: part.integers("Total Reserved"),
+        }
+    )
+
+
+def _device_ids(part: _Part) -> Ints:
+    """The device of each event: its `device` argument, else its pid; distinct for distinct pids."""
+    pids = part.events.process
+    codes = pids.codes[part.rows]
+    stated = part.known("device", links.UNKNOWN)
+    label: dict[int, int] = {}
+    for code in np.unique(codes).tolist():
+        known = stated[(codes == code) & (stated != links.UNKNOWN)]
+        own = pids.values[code] if code >= 0 else ""
+        label[code] = int(known[0]) if known.size else (int(own) if own.isdecimal() else code)
+    if len(set(label.values())) < len(label):
+        texts = {code: pids.values[code] if code >= 0 else "" for code in label}
+        numeric = all(text.isdecimal() for text in texts.values())
+        label = {code: int(texts[code]) if numeric else n for n, code in enumerate(label)}
+    return np.array([label[code] for code in codes.tolist()], dtype=np.int64)
+
+
+def _streams(part: _Part) -> pd.arrays.IntegerArray:
+    """The `stream` argument; older recorders only name it in the thread (`stream 7`)."""
+    stated = part.integers("stream")
+    column = part.events.thread
+    digits = [value.removeprefix("stream ").strip() for value in column.values]
+    numbers = np.array([int(d) if d.isdecimal() else links.UNKNOWN for d in digits] + [-1])
+    named = numbers[column.codes[part.rows]]
+    fill = np.asarray(stated.isna()) & (named >= 0)
+    stated[fill] = named[fill]
+    return stated
+
+
+def _metadata(events: Events, path: str | None, origin: int, notes: tuple[Note, ...]) -> Metadata:
+    properties = dict(events.properties)
+    base = properties.pop("baseTimeNanoseconds", None)
+    phases = Counter(
+        {
+            value or "?": int(count)
+            for value, count in zip(
+                (*events.phase.values, ""),
+                np.bincount(events.phase.codes + 1, minlength=len(events.phase.values) + 1)[
+                    np.r_[1 : len(events.phase.values) + 1, 0]
+                ],
+                strict=True,
+            )
+            if count
+        }
+    )
+    return Metadata(
+        path=path,
+        base_time_ns=base if isinstance(base, int) else None,
+        origin_ns=origin,
+        resolution_ns=1000 if events.whole_microseconds else 1,
+        events=phases,
+        dropped=events.dropped,
+        repaired=events.repaired,
+        properties=properties,
+        **_names(events),
+        notes=notes,
+    )
+
+
+def _names(events: Events) -> Mapping[str, Any]:
+    """Names of processes and threads from the metadata events."""
+    named = events.texts.get("name")
+    processes: dict[str, str] = {}
+    threads: dict[tuple[str, str], str] = {}
+    if named is None:
+        return {"process_names": processes, "thread_names": threads}
+    for row, code in zip(named.rows.tolist(), named.texts.codes.tolist(), strict=True):
+        what = _at(events.name, row)
+        process, thread = _at(events.process, row), _at(events.thread, row)
+        if what == "process_name":
+            processes[process] = named.texts.values[code]
+        elif what == "thread_name":
+            threads[process, thread] = named.texts.values[code]
+    return {"process_names": processes, "thread_names": threads}
+
+
+def _at(column: Texts, row: int) -> str:
+    code = int(column.codes[row])
+    return column.values[code] if code >= 0 else ""
+
+
+def _positions(rows: Ints, among: Ints) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Where `rows` occur in the ascending `among`: (positions in rows, positions in among)."""
+    if among.size == 0:
+        return np.empty(0, dtype=np.intp), np.empty(0, dtype=np.intp)
+    place = np.minimum(np.searchsorted(among, rows), among.size - 1)
+    hit = among[place] == rows
+    return np.flatnonzero(hit), place[hit]
+
+
+def _categorical(codes: NDArray[np.int32], values: tuple[str, ...]) -> pd.Categorical:
+    """Codes of the values that occur, as a pandas Categorical of just those."""
+    used, compact = np.unique(codes, return_inverse=True)
+    offset = int(used.size > 0 and used[0] == -1)
+    categories = pd.Index([values[code] for code in used[offset:].tolist()], dtype="str")
+    return pd.Categorical.from_codes(compact.astype(np.int32) - offset, categories=categories)

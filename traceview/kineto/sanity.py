@@ -1,0 +1,45 @@
+"""Which device records have an impossible time (format notes, 6; DESIGN: corrupt records).
+
+Such a record would stretch the window of its device and with it every share of idle time. It stays
+in the frame, flagged, and is in no figure.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from traceview.intervals import Ints
+
+_SECOND = 10**9
+_LONGEST = 24 * 3600 * _SECOND
+"""No piece of device work takes a day; profilers do write centuries."""
+_FAR = 10
+"""A record this many recordings away from the recording does not belong to it."""
+
+
+def corrupt(
+    starts: Ints, durations: Ints, launch_starts: Ints, launched: NDArray[np.bool_], host: Ints
+) -> dict[str, NDArray[np.bool_]]:
+    """A mask a kind of fault over device records; times are the file's own.
+
+    `launch_starts` holds where `launched`; `host` are the starts of the host events.
+    """
+    negative = durations < 0
+    impossible = durations > _LONGEST
+    zero = (starts == 0) & (durations == 0) & launched & (launch_starts > 0)
+    reference = host[host != 0] if host.size else starts[~negative & ~impossible & (starts != 0)]
+    away = far(starts, reference) if reference.size else np.zeros(starts.size, dtype=bool)
+    return {
+        "negative duration": negative,
+        "impossible duration": impossible & ~negative,
+        "zero time": zero & ~negative & ~impossible,
+        "time outside the recording": away & ~zero & ~negative & ~impossible,
+    }
+
+
+def far(starts: Ints, reference: Ints) -> NDArray[np.bool_]:
+    """Whether each start lies many recordings, and at least a second, away from `reference`."""
+    first, last = int(reference.min()), int(reference.max())
+    reach = max(_FAR * (last - first), _SECOND)
+    return (starts < first - reach) | (starts > last + reach)

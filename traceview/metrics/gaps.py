@@ -1,0 +1,361 @@
+"""What an idle device waits for: each gap, split exactly into causes.
+
+A gap is a maximal idle interval of a device. The work that ends it names a launch, and the launch
+says where the time went. Was it made before the gap began, the device itself was waiting:
+
+    stream_wait      its stream had been told to wait for an event
+    graph            it and the work before the gap are of one graph launch
+    queued           anything else that delays launched work
+
+Was it made during the gap, the part before the launch is what the launching thread did, first that
+applies at each instant, and the rest follows from the call itself:
+
+    sync             in a synchronizing call; also all that no later row explains, where such a call
+                     had drained the queue: the host had to start afresh
+    allocation       in a call that allocates or frees memory
+    memcpy_blocking  in a blocking or pageable copy; likewise where one had drained the queue
+    overhead         profiler overhead, code loading, compilation
+    dataloader       in a DataLoader range
+    launch_call      in a runtime or driver call, the launching one included
+    cpu_op           in an op
+    python           in Python frames, but in no op
+    unobserved       nothing recorded
+    launch_latency   from the return of the launch call to the start of the work
+
+Work without a launch in the file leaves its gap `unlinked`: unexplained.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from traceview import calls, intervals
+from traceview import schema as s
+from traceview.context import names_at, site, thread_numbers
+from traceview.intervals import Ints
+from traceview.trace import FRAME, LAUNCHING, OP, OVERHEAD, Trace
+
+CAUSES = (
+    "sync", "allocation", "memcpy_blocking", "overhead", "dataloader", "launch_call", "cpu_op",
+    "python", "unobserved", "launch_latency", "stream_wait", "graph", "queued", "unlinked",
+)  # fmt: skip
+_HOST_CAUSES = CAUSES[:9]
+_OWN_CAUSES = ("allocation", "memcpy_blocking", "overhead", "dataloader")
+"""What keeps its name after a drained queue."""
+_COMPILES = ("dynamo_timed", "compile_fx", "TorchDynamo")
+_DATALOADER = "enumerate(DataLoader)"
+
+
+def gaps(trace: Trace) -> pd.DataFrame:
+    """One row a gap, by device and time; columns as schema.GAP_LIST.
+
+    `cause` is its largest part; `call`, `op`, `annotation` and `python_frame` are what the
+    launching thread was in when the gap began, `call` only if that blocks.
+    """
+    found = _gaps(trace)
+    parts = _parts(trace, found, found.start, found.end)
+    largest = np.array(CAUSES, dtype=object)[parts.argmax(axis=1)] if len(parts) else []
+    blocked = calls.blocking(trace)
+    inside = _covering(trace, blocked.index, found)
+    launched = np.where(found.launch >= 0, found.thread, -1)
+    return s.GAP_LIST.frame(
+        {
+            s.GAP: np.arange(found.start.size),
+            s.DEVICE_ID: found.device,
+            s.START_NS: found.start,
+            s.DURATION_NS: found.end - found.start,
+            s.CAUSE: largest,
+            s.ENDED_BY: trace.work[s.NAME].astype("string").array[found.ender],
+            s.LAUNCH_CALL: names_at(trace, found.launch),
+            s.CALL: names_at(trace, inside),
+            **site(trace, launched, found.start),
+        }
+    )
+
+
+def gap_parts(trace: Trace) -> pd.DataFrame:
+    """One row a gap and cause, ns; the parts of a gap add up to it. Columns as schema.GAP_PARTS."""
+    found = _gaps(trace)
+    parts = _parts(trace, found, found.start, found.end)
+    gap, cause = np.nonzero(parts)
+    return s.GAP_PARTS.frame(
+        {
+            s.GAP: gap,
+            s.DEVICE_ID: found.device[gap],
+            s.CAUSE: np.array(CAUSES, dtype=object)[cause],
+            s.NS: parts[gap, cause],
+        }
+    )
+
+
+def idle(trace: Trace, windows: pd.DataFrame | None = None) -> pd.DataFrame:
+    """Idle time of each device by cause, ns; columns as schema.IDLE, most first.
+
+    With `windows` (columns as schema.WINDOWS) only what lies within them; a gap that crosses an
+    edge keeps its causes. The rows of a device add up to its idle time exactly.
+    """
+    found = _gaps(trace)
+    gap = np.arange(found.start.size)
+    start, end = found.start, found.end
+    if windows is not None:
+        gap, start, end = _within(found, windows)
+        found = found.take(gap)
+    parts = _parts(trace, found, start, end)
+    rows = [
+        (int(device), cause, np.unique(gap[mine][column > 0]).size, int(column.sum()))
+        for device in np.unique(found.device)
+        for mine in (found.device == device,)
+        for cause, column in zip(CAUSES, parts[mine].T, strict=True)
+        if column.any()
+    ]
+    rows.sort(key=lambda row: (row[0], -row[3]))
+    return s.IDLE.frame({c: [row[i] for row in rows] for i, c in enumerate(s.IDLE.columns)})
+
+
+@dataclass(frozen=True, slots=True)
+class _Gaps:
+    """Parallel arrays: a gap's device and interval, the work that ends it (position in
+    `trace.work`), the work before it, its launch (position in the host frame, -1 for none), and
+    that call's thread number, start and end."""
+
+    device: Ints
+    start: Ints
+    end: Ints
+    ender: Ints
+    before: Ints
+    launch: Ints
+    thread: Ints
+    call_start: Ints
+    call_end: Ints
+
+    def take(self, index: Ints) -> _Gaps:
+        """The gaps of this index."""
+        return _Gaps(*(getattr(self, name)[index] for name in self.__slots__))
+
+
+def _gaps(trace: Trace) -> _Gaps:
+    work = trace.work
+    start = work[s.START_NS].to_numpy()
+    end = start + work[s.DURATION_NS].to_numpy()
+    device = work[s.DEVICE_ID].to_numpy()
+    found = [_gaps_of(np.flatnonzero(device == number), start, end) for number in np.unique(device)]
+    empty = np.empty((4, 0), dtype=np.int64)
+    begin, finish, ender, before = np.concatenate(found or [empty], axis=1)
+    host = trace.host
+    launch = work[s.LAUNCH].to_numpy(dtype=np.int64, na_value=-1)[ender]
+    call_start = np.append(host[s.START_NS].to_numpy(), 0)[launch]
+    return _Gaps(
+        device[ender],
+        begin,
+        finish,
+        ender,
+        before,
+        launch,
+        np.append(thread_numbers(trace, host), -1)[launch],
+        call_start,
+        call_start + np.append(host[s.DURATION_NS].to_numpy(), 0)[launch],
+    )
+
+
+def _gaps_of(rows: NDArray[np.intp], start: Ints, end: Ints) -> NDArray[np.int64]:
+    """Of one device's work: (gap start, gap end, work that ends it, work that ended before it)."""
+    holes = intervals.between(intervals.union(start[rows], end[rows]))
+    reach = np.maximum.accumulate(end[rows])
+    ender = np.searchsorted(start[rows], holes.ends, side="left")
+    last = np.searchsorted(reach, holes.starts, side="left")
+    return np.stack((holes.starts, holes.ends, rows[ender], rows[last]))
+
+
+def _parts(trace: Trace, found: _Gaps, start: Ints, end: Ints) -> NDArray[np.int64]:
+    """Time by cause (a column each, as CAUSES) of the part [start, end) of each gap."""
+    parts = np.zeros((found.start.size, len(CAUSES)), dtype=np.int64)
+    waiting = (found.launch >= 0) & (found.call_start <= found.start)
+    for cause, rows in (("unlinked", found.launch < 0), *_device_side(trace, found, waiting)):
+        parts[rows, CAUSES.index(cause)] = (end - start)[rows]
+    rows = np.flatnonzero((found.launch >= 0) & ~waiting)
+    low, high = start[rows], end[rows]
+    called = np.clip(found.call_start[rows], low, high)
+    returned = np.clip(np.maximum(found.call_end, found.call_start)[rows], low, high)
+    parts[rows, : len(_HOST_CAUSES)] = _host_side(trace, found, rows, low, called)
+    parts[rows, CAUSES.index("launch_call")] += returned - called
+    parts[rows, CAUSES.index("launch_latency")] = high - returned
+    return parts
+
+
+def _device_side(
+    trace: Trace, found: _Gaps, waiting: NDArray[np.bool_]
+) -> Iterator[tuple[str, NDArray[np.bool_]]]:
+    """The gaps whose work was launched before they began, by cause."""
+    before = trace.work[s.LAUNCH].to_numpy(dtype=np.int64, na_value=-1)[found.before]
+    told = waiting & _told_to_wait(trace, found)
+    graph = waiting & ~told & (before == found.launch)
+    yield "stream_wait", told
+    yield "graph", graph
+    yield "queued", waiting & ~told & ~graph
+
+
+def _told_to_wait(trace: Trace, found: _Gaps) -> NDArray[np.bool_]:
+    """Whether the stream of the work that ends a gap was told to wait since its last launch."""
+    waits = calls.event_waits(trace)
+    result = np.zeros(found.start.size, dtype=bool)
+    if waits.empty:
+        return result
+    work = trace.work
+    stream = work[s.STREAM].to_numpy(dtype=np.int64, na_value=-1)
+    device = work[s.DEVICE_ID].to_numpy()
+    launch = work[s.LAUNCH].to_numpy(dtype=np.int64, na_value=-1)
+    wait_stream = _waiting_streams(trace, waits)
+    order = waits.index.to_numpy()
+    for number in np.unique(stream[found.ender]):
+        for owner in np.unique(found.device):
+            rows = (stream[found.ender] == number) & (found.device == owner)
+            mine = np.unique(launch[(stream == number) & (device == owner) & (launch >= 0)])
+            possible = order[(wait_stream == number) | (wait_stream == -1)]
+            here = found.launch[rows]
+            previous = np.append(mine, -1)[np.searchsorted(mine, here) - 1]
+            since = np.searchsorted(possible, previous, "right")
+            result[rows] = np.searchsorted(possible, here) > since
+    return result
+
+
+def _waiting_streams(trace: Trace, waits: pd.DataFrame) -> Ints:
+    """The stream that each wait call holds up, by its cuda_sync record; -1 where not recorded."""
+    records = trace.host_of("cuda_sync")
+    known = records[records[s.CORRELATION].notna() & records[s.STREAM].notna()]
+    streams = known.drop_duplicates(s.CORRELATION).set_index(s.CORRELATION)[s.STREAM]
+    return waits[s.CORRELATION].map(streams).to_numpy(dtype=np.int64, na_value=-1)
+
+
+def _host_side(
+    trace: Trace, found: _Gaps, rows: NDArray[np.intp], start: Ints, end: Ints
+) -> NDArray[np.int64]:
+    """What the launching threads did in [start, end), ns by _HOST_CAUSES; rows add up exactly."""
+    result = np.zeros((rows.size, len(_HOST_CAUSES)), dtype=np.int64)
+    if rows.size == 0:
+        return result
+    axis = _Axis.of(trace)
+    at, until = axis.place(found.thread[rows], start), axis.place(found.thread[rows], end)
+    covered = intervals.Spans(np.empty(0, np.int64), np.empty(0, np.int64))
+    explained = np.zeros(rows.size, dtype=np.int64)
+    for number, events in enumerate(_host_events(trace)):
+        spans = axis.union(events, everywhere=number == _HOST_CAUSES.index("overhead"))
+        covered = intervals.union(
+            np.concatenate((covered.starts, spans.starts)),
+            np.concatenate((covered.ends, spans.ends)),
+        )
+        so_far = intervals.overlap(covered, at, until)
+        result[:, number] = so_far - explained
+        explained = so_far
+    result[:, _HOST_CAUSES.index("unobserved")] = end - start - explained
+    return _after_drain(trace, found, rows, result)
+
+
+def _host_events(trace: Trace) -> Iterator[pd.DataFrame]:
+    """The host events of each cause before `unobserved`, in the order of _HOST_CAUSES."""
+    host = trace.host
+    kinds = calls.blocking(trace)
+    ranges = trace.host_of(OP, "user_annotation")
+    names = ranges[s.NAME].astype("str")
+    compiling = ranges[names.str.contains("|".join(_COMPILES), regex=True)]
+    yield host.loc[kinds.index[kinds == calls.SYNCHRONIZE]]
+    yield calls.allocating(trace)
+    yield host.loc[kinds.index[kinds != calls.SYNCHRONIZE]]
+    yield pd.concat([trace.host_of(OVERHEAD), calls.loading(trace), compiling])
+    yield ranges[names.str.startswith(_DATALOADER)]
+    yield trace.host_of(*LAUNCHING)
+    yield trace.host_of(OP)
+    yield trace.host_of(FRAME)
+
+
+def _after_drain(
+    trace: Trace, found: _Gaps, rows: NDArray[np.intp], parts: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """Moves to a blocking call what followed it, where it had drained the queue."""
+    kinds = calls.blocking(trace)
+    moved = [
+        i
+        for i, cause in enumerate(_HOST_CAUSES)
+        if cause != "sync" and cause not in _OWN_CAUSES
+    ]
+    for cause, drains in (
+        ("memcpy_blocking", kinds != calls.SYNCHRONIZE),
+        ("sync", kinds == calls.SYNCHRONIZE),
+    ):
+        drained = _covering(trace, kinds.index[drains], found)[rows] >= 0
+        column = _HOST_CAUSES.index(cause)
+        parts[drained, column] += parts[np.ix_(drained, moved)].sum(axis=1)
+        parts[np.ix_(drained, moved)] = 0
+    return parts
+
+
+def _covering(trace: Trace, positions: pd.Index, found: _Gaps) -> NDArray[np.intp]:
+    """For each gap the blocking call, of these, in which its launching thread was at its start."""
+    axis = _Axis.of(trace)
+    events = trace.host.loc[positions]
+    if events.empty or found.start.size == 0:
+        return np.full(found.start.size, -1)
+    start, end = axis.ends_of(events)
+    # A call that returns at the very start of the gap has drained the queue just as well.
+    at = axis.place(found.thread, found.start)
+    inside = intervals.innermost(start, end + 1, at)
+    inside = np.where(found.launch >= 0, inside, -1)
+    return np.append(positions.to_numpy(), -1)[inside]
+
+
+@dataclass(frozen=True, slots=True)
+class _Axis:
+    """One time axis after the other, a thread each, so that one search serves all threads."""
+
+    trace: Trace
+    low: int
+    width: int
+    threads: int
+
+    @classmethod
+    def of(cls, trace: Trace) -> _Axis:
+        host, work = trace.host, trace.work
+        low = min(int(host[s.START_NS].min()), int(work[s.START_NS].min()))
+        high = max(
+            int((frame[s.START_NS] + frame[s.DURATION_NS]).max()) for frame in (host, work)
+        )
+        return cls(trace, low, high - low + 2, int(thread_numbers(trace, host).max()) + 1)
+
+    def place(self, thread: Ints, time: Ints) -> Ints:
+        return thread * self.width + (time - self.low)
+
+    def ends_of(self, events: pd.DataFrame) -> tuple[Ints, Ints]:
+        thread = thread_numbers(self.trace, events)
+        start = events[s.START_NS].to_numpy()
+        return (
+            self.place(thread, start),
+            self.place(thread, start + events[s.DURATION_NS].to_numpy()),
+        )
+
+    def union(self, events: pd.DataFrame, *, everywhere: bool) -> intervals.Spans:
+        """The time within `events`; overhead of the profiler has no thread and holds for all."""
+        start, end = self.ends_of(events)
+        if everywhere:
+            placeless = (events[s.CATEGORY] == OVERHEAD).to_numpy()
+            free = events[placeless]
+            at = free[s.START_NS].to_numpy()
+            till = at + free[s.DURATION_NS].to_numpy()
+            every = np.repeat(np.arange(self.threads), at.size)
+            start = np.append(start[~placeless], self.place(every, np.tile(at, self.threads)))
+            end = np.append(end[~placeless], self.place(every, np.tile(till, self.threads)))
+        return intervals.union(start, end)
+
+
+def _within(found: _Gaps, windows: pd.DataFrame) -> tuple[Ints, Ints, Ints]:
+    """The pieces of gaps that lie in the windows of their device: (gap, start, end)."""
+    pieces = [np.empty((3, 0), dtype=np.int64)]
+    for device, low, high in windows.itertuples(index=False):
+        gap = np.flatnonzero((found.device == device) & (found.end > low) & (found.start < high))
+        cut = np.maximum(found.start[gap], low), np.minimum(found.end[gap], high)
+        pieces.append(np.stack((gap, *cut)))
+    gap, start, end = np.concatenate(pieces, axis=1)
+    return gap, start, end

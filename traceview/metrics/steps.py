@@ -1,0 +1,233 @@
+"""What one step takes, on the host and on the device, and which steps count.
+
+A step is a ProfilerStep range of the host; its device work is what was launched in it, on whatever
+thread, whenever it ran. Where a recording has none, the annotation that repeats around most of the
+launches stands in for it.
+"""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from traceview import intervals
+from traceview import schema as s
+from traceview.intervals import Ints
+from traceview.trace import ANNOTATION, OP, OVERHEAD, STEP_PREFIX, Trace
+
+PROFILER_STEP, REPEATED = "profiler_step", "annotation"
+LEAKED = "leaked_warmup"
+BUFFER_REQUEST = "buffer_request"
+NO_WORK = "no_device_work"
+REASONS = {
+    LEAKED: "work launched before the recording ran into it",
+    BUFFER_REQUEST: "the profiler allocated a buffer in it",
+    NO_WORK: "no device work was launched in it",
+}
+"""Why a step does not count, in words."""
+_BUFFER_REQUEST = "Activity Buffer Request"
+_UNKNOWN = -1
+_NEVER = np.iinfo(np.int64).min
+
+
+def steps(trace: Trace) -> pd.DataFrame:
+    """One row a step, in order of time; columns as schema.STEPS.
+
+    busy_ns is the union of the step's own device work; device_period_ns its last device end less
+    that of the step before. The first step's period runs from its first device start, and is
+    missing where work from before the recording ran into it. `excluded` names why a step is no
+    sample of the steady state.
+    """
+    ranges = _ranges(trace)
+    work = trace.work
+    step = step_of_work(trace, ranges)
+    mine = step >= 0
+    count = len(ranges)
+    start = work[s.START_NS].to_numpy()
+    end = start + work[s.DURATION_NS].to_numpy()
+    device = work[s.DEVICE_ID].to_numpy()
+    label, devices = step[mine], np.unique(device)
+    on = np.searchsorted(devices, device[mine])
+    busy = intervals.union_lengths(
+        label * max(devices.size, 1) + on, start[mine], end[mine], count * max(devices.size, 1)
+    )
+    last = np.full(count, _NEVER)
+    np.maximum.at(last, label, end[mine])
+    events = np.bincount(label, minlength=count)
+    period, known = _periods(trace, ranges, step, last)
+    launch = work[s.LAUNCH].to_numpy(dtype=np.int64, na_value=_UNKNOWN)[mine]
+    calls = np.unique(np.stack((label, launch)), axis=1)[0]
+    return s.STEPS.frame(
+        {
+            s.STEP: ranges[s.NAME].astype("string"),
+            s.SOURCE: np.full(count, ranges.attrs["source"], dtype=object),
+            s.PROCESS: ranges[s.PROCESS],
+            s.START_NS: ranges[s.START_NS],
+            s.HOST_NS: ranges[s.DURATION_NS],
+            s.DEVICE_EVENTS: events,
+            s.LAUNCHES: np.bincount(calls, minlength=count),
+            s.BUSY_NS: busy.reshape(count, -1).sum(axis=1),
+            s.DEVICE_END_NS: pd.arrays.IntegerArray(np.where(events > 0, last, 0), events == 0),
+            s.DEVICE_PERIOD_NS: pd.arrays.IntegerArray(np.where(known, period, 0), ~known),
+            s.EXCLUDED: _excluded(trace, ranges, events),
+        }
+    )
+
+
+def step_of_work(trace: Trace, ranges: pd.DataFrame | None = None) -> Ints:
+    """For each piece of `trace.work` the number of the step that launched it; -1 for none."""
+    if ranges is None:
+        ranges = _ranges(trace)
+    work = trace.work
+    launch = work[s.LAUNCH].to_numpy(dtype=np.int64, na_value=_UNKNOWN)
+    launched = np.append(trace.host[s.START_NS].to_numpy(), 0)[launch]
+    result = np.full(len(work), _UNKNOWN)
+    begin = ranges[s.START_NS].to_numpy()
+    end = begin + ranges[s.DURATION_NS].to_numpy()
+    owner = ranges[s.PROCESS].astype("str").to_numpy()
+    process = work[s.PROCESS].astype("str").to_numpy()
+    for name in np.unique(owner):
+        its, rows = np.flatnonzero(owner == name), np.flatnonzero((process == name) & (launch >= 0))
+        found = intervals.innermost(begin[its], end[its], launched[rows])
+        result[rows] = np.append(its, _UNKNOWN)[found]
+    return result
+
+
+def leaked(trace: Trace) -> NDArray[np.bool_]:
+    """Which pieces of `trace.work` were launched before the recording began.
+
+    They have no launch in the file, and their correlation is smaller than that of any call of
+    their process (format notes, 3.2.5). Other work without a launch lost its record.
+    """
+    work = trace.work
+    host = trace.host
+    calls = host[host[s.CORRELATION].notna() & (host[s.CORRELATION] != 0)]
+    first = calls.groupby(calls[s.PROCESS].astype("str"))[s.CORRELATION].min()
+    limit = work[s.PROCESS].astype("str").map(first)
+    before = work[s.LAUNCH].isna() & (work[s.CORRELATION] < limit).fillna(value=False)
+    return before.to_numpy(dtype=bool)
+
+
+def steady_windows(trace: Trace) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """The part of each device's time that counts, and the steps in it.
+
+    (columns as schema.WINDOWS, used rows of `steps`). The steps that are not excluded form runs of
+    neighbours; each run gives a window, from the last device end before its first step to that of
+    its last step. Without a step or work before, it begins with the first work of the step. Without
+    steps the window is the device's whole window, and no step is returned.
+    """
+    table = steps(trace)
+    work = trace.work
+    step = step_of_work(trace)
+    start = work[s.START_NS].to_numpy()
+    end = start + work[s.DURATION_NS].to_numpy()
+    owner = table[s.PROCESS].astype("str").to_numpy()
+    usable = table[s.EXCLUDED].isna().to_numpy()
+    rows = []
+    for device in np.unique(work[s.DEVICE_ID]):
+        mine = (work[s.DEVICE_ID] == device).to_numpy()
+        process = str(work.loc[mine, s.PROCESS].iloc[0])
+        numbers = np.flatnonzero(owner == process)
+        if numbers.size == 0:
+            rows.append((int(device), int(start[mine].min()), int(end[mine].max())))
+        for run in _runs(numbers, usable[numbers]):
+            window = _window(start[mine], end[mine], step[mine], run)
+            rows += [(int(device), *window)] if window else []
+    columns = s.WINDOWS.columns
+    windows = s.WINDOWS.frame({c: [row[i] for row in rows] for i, c in enumerate(columns)})
+    return windows, table[usable]
+
+
+def _window(
+    start: Ints, end: Ints, step: Ints, run: NDArray[np.intp]
+) -> tuple[int, int] | None:
+    """Begin and end of a run of steps on one device, or None where it ran nothing in them."""
+    inside = np.isin(step, run)
+    if not inside.any():
+        return None
+    first = int(start[inside].min())
+    earlier = ((step >= 0) & (step < run[0])) | ((step == _UNKNOWN) & (start < first))
+    finish = int(end[inside].max())
+    return min(int(end[earlier].max()) if earlier.any() else first, finish), finish
+
+
+def _runs(numbers: NDArray[np.intp], usable: NDArray[np.bool_]) -> list[NDArray[np.intp]]:
+    """The step numbers that are usable, split into runs of neighbours."""
+    edges = np.flatnonzero(np.diff(np.concatenate(([False], usable, [False])).astype(np.int8)))
+    return [numbers[a:b] for a, b in zip(edges[::2], edges[1::2], strict=True)]
+
+
+def _ranges(trace: Trace) -> pd.DataFrame:
+    """The host ranges that are the steps, in order of time; attrs["source"] says what they are."""
+    ranges = trace.host_of(ANNOTATION, OP)
+    names = ranges[s.NAME].astype("str")
+    steps_ = ranges[names.str.startswith(STEP_PREFIX)]
+    source = PROFILER_STEP
+    if steps_.empty:
+        steps_, source = _repeated(trace), REPEATED
+    steps_ = steps_.reset_index(drop=True)
+    steps_.attrs["source"] = source
+    return steps_
+
+
+def _repeated(trace: Trace) -> pd.DataFrame:
+    """The outermost annotation, digits aside, that repeats and holds most launches of the trace."""
+    ranges = trace.host_of(ANNOTATION)
+    names = ranges[s.NAME].astype("str").map(lambda name: re.sub(r"\d+", "#", name))
+    launches = trace.work[s.LAUNCH].dropna().to_numpy(dtype=np.int64)
+    host = trace.host
+    when = host[s.START_NS].to_numpy()[launches]
+    best, most = ranges.iloc[:0], launches.size / 2
+    for _, group in ranges.groupby(names, sort=True):
+        begin = group[s.START_NS].to_numpy()
+        end = begin + group[s.DURATION_NS].to_numpy()
+        disjoint = bool((begin[1:] >= end[:-1]).all())
+        held = int((intervals.innermost(begin, end, when) >= 0).sum())
+        if len(group) > 1 and disjoint and held > most:
+            best, most = group, held
+    return best
+
+
+def _periods(
+    trace: Trace, ranges: pd.DataFrame, step: Ints, last: Ints
+) -> tuple[Ints, NDArray[np.bool_]]:
+    """Device period of each step, and whether it is known."""
+    period = np.zeros(len(ranges), dtype=np.int64)
+    known = last != _NEVER
+    start = trace.work[s.START_NS].to_numpy()
+    old = leaked(trace)
+    process_of_work = trace.work[s.PROCESS].astype("str").to_numpy()
+    for process, group in ranges.groupby(ranges[s.PROCESS].astype("str")):
+        numbers = group.index.to_numpy()[known[group.index]]
+        if numbers.size == 0:
+            continue
+        period[numbers[1:]] = np.diff(last[numbers])
+        if old[process_of_work == process].any():
+            known[numbers[0]] = False
+        else:
+            period[numbers[0]] = last[numbers[0]] - start[step == numbers[0]].min()
+    return period, known
+
+
+def _excluded(trace: Trace, ranges: pd.DataFrame, events: Ints) -> pd.arrays.ArrowStringArray:
+    """Why each step does not count; missing where it does."""
+    reasons = np.full(len(ranges), None, dtype=object)
+    if events.any():
+        reasons[events == 0] = NO_WORK
+        old = trace.work.loc[leaked(trace), s.PROCESS].astype("str").unique()
+        with_work = ranges[events > 0]
+        first = with_work.groupby(with_work[s.PROCESS].astype("str")).head(1)
+        reasons[first.index[first[s.PROCESS].astype("str").isin(old)]] = LEAKED
+    overhead = trace.host_of(OVERHEAD)
+    requests = overhead[overhead[s.NAME] == _BUFFER_REQUEST]
+    begin = requests[s.START_NS].to_numpy()
+    spans = intervals.union(begin, begin + np.maximum(requests[s.DURATION_NS].to_numpy(), 1))
+    start = ranges[s.START_NS].to_numpy()
+    hit = intervals.overlap(spans, start, start + ranges[s.DURATION_NS].to_numpy()) > 0
+    reasons[hit & (reasons == None)] = BUFFER_REQUEST  # noqa: E711 - elementwise
+    if len(ranges) and not (reasons == None).any():  # noqa: E711 - elementwise
+        reasons[:] = None
+    return pd.array(reasons, dtype="string")
