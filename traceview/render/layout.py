@@ -12,8 +12,8 @@ from traceview.render.cells import Cells, Column
 from traceview.render.names import shortened
 
 GAP = "  "
-LEAST = 12
-"""A name or a sentence gets this many cells, be the table too wide for it or not."""
+LEGIBLE, LEAST = 24, 12
+"""What a long name or a sentence should have, and has even where the table gets too wide."""
 
 
 def lay_out(cells: Cells, width: int) -> tuple[list[str], list[str]]:
@@ -36,27 +36,28 @@ def lay_out(cells: Cells, width: int) -> tuple[list[str], list[str]]:
 
 
 def _widths(columns: Sequence[Column], width: int) -> list[int]:
-    """As wide as the cells; where that is too much, headings break and long names give way."""
-    bodies = [max(map(cell_len, column.cells), default=0) for column in columns]
-    widths = [
-        max(body, cell_len(column.heading)) for body, column in zip(bodies, columns, strict=True)
-    ]
+    """As wide as the cells; where that is too much, long names give way, and headings break.
+
+    Headings stay in one line as long as that leaves every long name a legible part.
+    """
     room = width - len(GAP) * (len(columns) - 1)
+    bodies = [max(map(cell_len, column.cells), default=0) for column in columns]
+    whole = [cell_len(column.heading) for column in columns]
+    widths = list(map(max, bodies, whole))
     if sum(widths) <= room:
         return widths
-    widths = [
-        max(body, *map(cell_len, column.heading.split()), 0)
-        for body, column in zip(bodies, columns, strict=True)
-    ]
-    flexible = {
-        position: widths[position]
+    flexible = [
+        position
         for position, column in enumerate(columns)
         if column.field.stretch or column.field.prose
-    }
-    fixed = sum(widths) - sum(flexible.values())
-    for position, share in _shares(room - fixed, flexible).items():
-        widths[position] = share
-    return widths
+    ]
+    fixed = sum(widths) - sum(widths[position] for position in flexible)
+    if room - fixed < sum(min(widths[position], LEGIBLE) for position in flexible):
+        words = [max(map(cell_len, column.heading.split()), default=0) for column in columns]
+        widths = list(map(max, bodies, words))
+        fixed = sum(widths) - sum(widths[position] for position in flexible)
+    shares = _shares(room - fixed, {position: widths[position] for position in flexible})
+    return [shares.get(position, natural) for position, natural in enumerate(widths)]
 
 
 def _shares(room: int, wanted: Mapping[int, int]) -> dict[int, int]:

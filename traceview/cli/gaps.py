@@ -1,0 +1,49 @@
+"""`traceview gaps`: idle time by its cause."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from traceview.cli.output import output_options
+from traceview.cli.reports import limit_option, report, trace_argument
+
+if TYPE_CHECKING:
+    from traceview.cli.output import Output
+
+HELP = """What does the GPU wait for while it is idle?
+
+A gap is a stretch in which a device runs nothing. It is explained by the launch that ends it;
+the parts of a gap add up to the gap, and what cannot be explained is called so.
+
+\b
+Examples:
+  traceview gaps trace.json.gz
+  traceview gaps trace.json.gz --limit 20 --format markdown
+
+\b
+Terms:
+  sync             the host was in a blocking call, or one drained the queue
+  allocation       the host was in cudaMalloc, cudaFree or a host allocation
+  memcpy_blocking  the host was in a copy that blocks
+  dataloader       the host was waiting for data
+  cpu_op, python   the host was in an op, or in Python outside of one
+  launch_call      the host was in the launch call itself
+  launch_latency   from the end of the launch call to the start of its work
+  stream_wait      launched in time, but waiting for another stream
+  graph            between the pieces of one graph launch
+  queued           launched in time, and started late by the device itself
+  overhead         lazy loading, compilation, the profiler
+  unlinked         the launch is not in the file: unexplained
+  unobserved       the host recorded nothing: unexplained
+"""
+
+
+@click.command("gaps", help=HELP)
+@trace_argument
+@limit_option
+@output_options
+def command(trace: str, output: Output, limit: int | None) -> None:
+    """Send the report."""
+    report("gaps", trace, output, limit=limit)

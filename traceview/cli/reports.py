@@ -1,0 +1,40 @@
+"""What the commands for one recording share: load it, build the report, send it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from traceview.cli.progress import progress
+
+if TYPE_CHECKING:
+    from traceview.cli.output import Output
+    from traceview.trace import Trace
+
+trace_argument: Callable[[Callable[..., None]], Callable[..., None]] = click.argument("trace")
+
+limit_option: Callable[[Callable[..., None]], Callable[..., None]] = click.option(
+    "--limit",
+    type=click.IntRange(min=1),
+    metavar="ROWS",
+    help="Rows of a table to show in text and Markdown; the others are counted.",
+)
+
+
+def load(path: str) -> Trace:
+    """Read a trace, with a sign of life where somebody is watching."""
+    from traceview import kineto  # noqa: PLC0415 -- pandas takes longer to import than help may
+
+    with progress(path):
+        return kineto.load(path)
+
+
+def report(name: str, trace: str, output: Output, *, limit: int | None = None) -> None:
+    """Send the report that `traceview.report` has under `name` for one recording."""
+    loaded = load(trace)
+    options: dict[str, Any] = {} if limit is None else {"limit": limit}
+    document = import_module(f"traceview.report.{name}").document
+    output.write(document(loaded, **options))

@@ -1,0 +1,39 @@
+"""`traceview syncs`: blocking calls of the host."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from traceview.cli.output import output_options
+from traceview.cli.reports import limit_option, report, trace_argument
+
+if TYPE_CHECKING:
+    from traceview.cli.output import Output
+
+HELP = """Where does the host wait for the GPU?
+
+Calls that block the host, such as cudaStreamSynchronize and what .item() turns into, by the
+site that makes them: the call, the innermost op around it and the annotation around that.
+
+\b
+Examples:
+  traceview syncs trace.json.gz
+  traceview syncs trace.json.gz --limit 5
+
+\b
+Terms:
+  blocked       time of the host inside the call
+  device idle   the part of it in which the device had nothing to do either
+  excluded      the synchronization that the profiler makes when it stops
+"""
+
+
+@click.command("syncs", help=HELP)
+@trace_argument
+@limit_option
+@output_options
+def command(trace: str, output: Output, limit: int | None) -> None:
+    """Send the report."""
+    report("syncs", trace, output, limit=limit)

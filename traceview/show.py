@@ -1,0 +1,72 @@
+"""Every report as a function that returns its text, in any of the formats of the command line.
+
+text        for a terminal, `width` cells wide
+markdown    for a pull request
+json        the contract that other programs rely on
+csv         all rows, raw integers of ns and bytes
+"""
+# ruff: noqa: A002 -- `format` is the word that users know from the command line
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from traceview import diff as comparison
+from traceview.render import render
+from traceview.report import diff as diff_report
+from traceview.report import gaps as gaps_report
+from traceview.report import kernels as kernels_report
+from traceview.report import launches as launches_report
+from traceview.report import memory as memory_report
+from traceview.report import steps as steps_report
+from traceview.report import summary as summary_report
+from traceview.report import syncs as syncs_report
+from traceview.trace import Trace
+
+
+def summary(trace: Trace, format: str = "text", *, width: int = 80) -> str:
+    """Say whether the GPU does useful work, and what it waits for."""
+    return render(summary_report.document(trace), format, width=width)
+
+
+def diff(
+    before: Trace,
+    after: Trace,
+    format: str = "text",
+    *,
+    width: int = 80,
+    margins: Mapping[str, float] | None = None,
+) -> str:
+    """Say what changed, where it comes from, and whether it is real; margins are shares of one."""
+    compared = comparison.diff(before, after, margins=margins)
+    return render(diff_report.document(compared), format, width=width)
+
+
+def gaps(trace: Trace, format: str = "text", *, width: int = 80) -> str:
+    """Say what the GPU waits for while it is idle."""
+    return render(gaps_report.document(trace), format, width=width)
+
+
+def launches(trace: Trace, format: str = "text", *, width: int = 80) -> str:
+    """Say what the launches cost the host, and whether they keep the GPU fed."""
+    return render(launches_report.document(trace), format, width=width)
+
+
+def syncs(trace: Trace, format: str = "text", *, width: int = 80) -> str:
+    """Say where the host waits for the GPU."""
+    return render(syncs_report.document(trace), format, width=width)
+
+
+def memory(trace: Trace, format: str = "text", *, width: int = 80) -> str:
+    """Say how high the peak is, and what was alive at it."""
+    return render(memory_report.document(trace), format, width=width)
+
+
+def kernels(trace: Trace, format: str = "text", *, width: int = 80) -> str:
+    """Say which kernels keep the GPU busy."""
+    return render(kernels_report.document(trace), format, width=width)
+
+
+def steps(trace: Trace, format: str = "text", *, width: int = 80) -> str:
+    """Say how long a step is, and whether the steps agree."""
+    return render(steps_report.document(trace), format, width=width)
