@@ -51,6 +51,15 @@ def test_what_cannot_be_written_is_one_plain_sentence(tmp_path: Path) -> None:
     assert "this is a directory" in complaint("columns", "-o", tmp_path)
 
 
+def test_a_recording_is_never_written_over(tmp_path: Path) -> None:
+    file, link = tmp_path / "trace.json", tmp_path / "link.json"
+    file.write_text("{}", encoding="utf-8")
+    link.symlink_to(file)
+    assert "this is the recording" in complaint("summary", file, "-o", link)
+    assert "this is the recording" in complaint("diff", file, file, "-o", file)
+    assert file.read_text(encoding="utf-8") == "{}"
+
+
 def test_usage_errors_end_with_2() -> None:
     for arguments in (["nothing"], ["columns", "--format", "pdf"], ["columns", "--width", "3"],
                       ["summary"], ["diff", "a", "b", "--margin", "gpu_busy"],

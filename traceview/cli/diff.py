@@ -84,6 +84,7 @@ def command(
     strict: bool,
 ) -> None:
     """Compare, send the report, and let --strict decide how the command ends."""
+    output.spare(before, after)
     recordings = load(before), load(after)
     from traceview import diff  # noqa: PLC0415 -- pandas takes longer to import than help may
     from traceview.report import diff as report  # noqa: PLC0415

@@ -24,19 +24,19 @@ Examples:
 
 \b
 Terms:
-  sync             the host was in a blocking call, or one drained the queue
-  allocation       the host was in cudaMalloc, cudaFree or a host allocation
-  memcpy_blocking  the host was in a copy that blocks
-  dataloader       the host was waiting for data
-  cpu_op, python   the host was in an op, or in Python outside of one
-  launch_call      the host was in the launch call itself
-  launch_latency   from the end of the launch call to the start of its work
-  stream_wait      launched in time, but waiting for another stream
-  graph            between the pieces of one graph launch
-  queued           launched in time, and started late by the device itself
-  overhead         lazy loading, compilation, the profiler
+  sync             the host was in a synchronizing call, or one drained the queue
+  allocation       the host was allocating or freeing memory
+  memcpy_blocking  the host was in a blocking copy, or one drained the queue
+  overhead         the profiler, code loading, compilation
+  dataloader       the host was waiting for the DataLoader
+  launch_call      the host was in a runtime or driver call
+  cpu_op, python   the host was in an op; in Python, but in no op
+  launch_latency   from the return of the launch call to the start of its work
+  stream_wait      launched in time, but told to wait for an event
+  graph            between two pieces of one graph launch
+  queued           launched in time, delayed by the device itself
+  unobserved       nothing was recorded: unexplained
   unlinked         the launch is not in the file: unexplained
-  unobserved       the host recorded nothing: unexplained
 """
 
 

@@ -6,6 +6,7 @@ import os
 import shutil
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
@@ -32,6 +33,13 @@ class Output:
     path: Path | None
     width: int
     color: bool
+
+    def spare(self, *recordings: str) -> None:
+        """Refuse to write over a recording, which may have taken a day to make."""
+        for recording in recordings:
+            with suppress(OSError):  # what cannot be compared cannot be the same file
+                if self.path is not None and self.path.samefile(recording):
+                    raise UsageError(f"{self.path}: this is the recording; name another file")
 
     def write(self, document: Document) -> None:
         """Render the document and send it there."""

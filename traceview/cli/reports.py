@@ -34,6 +34,7 @@ def load(path: str) -> Trace:
 
 def report(name: str, trace: str, output: Output, *, limit: int | None = None) -> None:
     """Send the report that `traceview.report` has under `name` for one recording."""
+    output.spare(trace)
     loaded = load(trace)
     options: dict[str, Any] = {} if limit is None else {"limit": limit}
     document = import_module(f"traceview.report.{name}").document
