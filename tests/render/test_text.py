@@ -105,3 +105,9 @@ def test_a_name_cannot_leave_its_cell(name: str, width: int) -> None:
     lines = render(document, "text", width=width).split("\n")
     assert all(line.isprintable() for line in lines)
     assert lines[-2].split() == ["next", "2"]
+
+
+def test_nothing_at_all_is_shown_as_nothing() -> None:
+    table = Table("t", (Field("", prose=True), Field("")), (("", ""),))
+    assert render(of_tables(table), "text").split("\n")[3:] == ["", "", ""]
+    assert render(Document("t", "", (), ()), "text") == "\n"

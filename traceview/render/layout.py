@@ -78,7 +78,7 @@ def _cell_lines(column: Column, cell: str, width: int) -> list[str]:
 
 
 def _broken(text: str, width: int) -> list[str]:
-    return wrap(text, width, break_long_words=False, break_on_hyphens=False) or [""]
+    return wrap(text, max(width, 1), break_long_words=False, break_on_hyphens=False) or [""]
 
 
 def _lines(
