@@ -26,7 +26,7 @@ Examples:
 Terms:
   sync             the host was synchronizing, or a sync had drained the queue
   allocation       the host was allocating or freeing memory
-  memcpy_blocking  the host was in a blocking copy, or one had drained the queue
+  memcpy_blocking  the host was in a blocking copy, or one drained the queue
   overhead         the profiler, code loading, compilation
   dataloader       the host was waiting for the DataLoader
   launch_call      the host was in a runtime or driver call
