@@ -199,6 +199,11 @@ HELD = Column("bytes", "int64", _BYTES, "alive at the peak")
 TOTAL_NS = Column("total_ns", "int64", _NS, "durations added up, overlap counted twice")
 MEDIAN_NS = Column("median_ns", "int64", _NS, "median duration, rounded down")
 
+CODE = Column("code", "string", _TEXT, "what the note is about")
+NOTE = Column("text", "string", _TEXT, "the note in words")
+NOTE_COUNT = Column("count", "Int64", _COUNT, "how many events it concerns")
+NOTE_NS = Column("ns", "Int64", _NS, "how long these are")
+
 WINDOWS = Schema(
     "windows", "one row a device: the part of time that counts", (DEVICE_ID, START_NS, END_NS)
 )
@@ -257,8 +262,62 @@ AT_PEAK = Schema(
     "one row a memory device and owner; they add up to the peak",
     (DEVICE_TYPE, MEMORY_DEVICE, GROUP, HELD),
 )  # fmt: skip
+COVERAGE = Schema(
+    "coverage",
+    "one row a note on what the figures leave out or cannot know",
+    (CODE, NOTE, NOTE_COUNT, NOTE_NS),
+)
 KERNELS = Schema(
     "kernels",
     "one row a name of device work; busy_ns adds up to the busy time of all devices",
     (NAME, CATEGORY, COUNT, BUSY_NS, TOTAL_NS, MEDIAN_NS),
 )  # fmt: skip
+
+# Differences.
+QUANTITY = Column("quantity", "string", _TEXT, "gpu_busy, device_period, ...; times are a step")
+UNIT = Column("unit", "string", _TEXT, "ns or bytes")
+BEFORE = Column("before", "Int64", Unit.ID, "value before, in the row's unit")
+AFTER = Column("after", "Int64", Unit.ID, "value after, in the row's unit")
+DELTA = Column("delta", "Int64", Unit.ID, "after - before")
+RATIO = Column("ratio", "Float64", Unit.RATIO, "after / before; missing where before is 0")
+INTERVAL_LOW = Column("interval_low", "Float64", Unit.RATIO, "lower end; of a share for idle, syncs")
+INTERVAL_HIGH = Column("interval_high", "Float64", Unit.RATIO, "upper end")
+MARGIN = Column("margin", "Float64", Unit.SHARE, "smallest change that matters")
+BASIS = Column("basis", "string", _TEXT, "where the interval comes from: exact, measured, ...")
+VERDICT = Column("verdict", "string", _TEXT, "improved, regressed, same or cannot_tell")
+REASONS = Column("reasons", "string", _TEXT, "codes of the reasons, blank between them")
+
+PART = Column("kind", "string", _TEXT, "busy or idle")
+PATH = Column("path", "string", _TEXT, "what the row is of: a kernel's name, a cause of idle time")
+BEFORE_NS = Column("before_ns", "int64", _NS, "a step, before")
+AFTER_NS = Column("after_ns", "int64", _NS, "a step, after")
+DELTA_NS = Column("delta_ns", "int64", _NS, "after - before")
+CHANGE = Column("change", "string", _TEXT, "both, only_before or only_after")
+
+FACT = Column("fact", "string", _TEXT, "what was counted, a step")
+BEFORE_FACT = Column("before", "string", _TEXT, "count before; a range where steps differ")
+AFTER_FACT = Column("after", "string", _TEXT, "count after")
+
+BEFORE_BYTES = Column("before_bytes", "Int64", _BYTES, "peak before; missing where not recorded")
+AFTER_BYTES = Column("after_bytes", "Int64", _BYTES, "peak after")
+DELTA_BYTES = Column("delta_bytes", "Int64", _BYTES, "after - before")
+
+QUANTITIES = Schema(
+    "quantities",
+    "one row a quantity of a diff",
+    (QUANTITY, UNIT, BEFORE, AFTER, DELTA, RATIO, INTERVAL_LOW, INTERVAL_HIGH, MARGIN, BASIS,
+     VERDICT, REASONS),
+)  # fmt: skip
+ATTRIBUTION = Schema(
+    "attribution",
+    "where a difference comes from; delta_ns adds up to that of the device period",
+    (PART, PATH, BEFORE_NS, AFTER_NS, DELTA_NS, CHANGE),
+)
+STRUCTURE = Schema(
+    "structure", "exact facts that differ, a step", (FACT, BEFORE_FACT, AFTER_FACT)
+)
+MEMORY_DELTA = Schema(
+    "memory_delta",
+    "one row a memory device: peak allocated bytes",
+    (DEVICE_TYPE, MEMORY_DEVICE, BEFORE_BYTES, AFTER_BYTES, DELTA_BYTES),
+)

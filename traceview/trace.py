@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from traceview import schema as s
 
@@ -27,6 +28,11 @@ OP = "cpu_op"
 FRAME = "python_function"
 OVERHEAD = "overhead"
 STEP_PREFIX = "ProfilerStep"
+OPTIONS = ("record_shapes", "profile_memory", "with_stack", "with_modules", "with_flops")
+VERSIONS = (
+    "cuda_runtime_version", "cuda_driver_version", "cupti_version", "hip_runtime_version",
+    "hip_driver_version", "roctracer_version", "rocprofiler-sdk_version", "xpupti_version",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +66,31 @@ class Metadata:
     process_names: Mapping[str, str] = field(default_factory=dict)
     thread_names: Mapping[tuple[str, str], str] = field(default_factory=dict)
     notes: tuple[Note, ...] = ()
+
+    @property
+    def device_names(self) -> tuple[str, ...]:
+        """The models of the devices, as the recording names them."""
+        listed = self.properties.get("deviceProperties")
+        devices = listed if isinstance(listed, list) else []
+        names = (device.get("name") for device in devices if isinstance(device, Mapping))
+        return tuple(sorted({str(name) for name in names if name}))
+
+    @property
+    def rank(self) -> int | None:
+        """The rank of the process in a distributed job."""
+        info = self.properties.get("distributedInfo")
+        rank = info.get("rank") if isinstance(info, Mapping) else None
+        return rank if isinstance(rank, int) else None
+
+    @property
+    def options(self) -> dict[str, bool]:
+        """The profiler options that the recording states; torch states only those that are on."""
+        return {name: bool(self.properties[name]) for name in OPTIONS if name in self.properties}
+
+    @property
+    def versions(self) -> dict[str, str]:
+        """Versions of driver, runtime and tracing library, as the recording states them."""
+        return {name: str(self.properties[name]) for name in VERSIONS if name in self.properties}
 
 
 @dataclass(frozen=True, repr=False)
@@ -103,6 +134,20 @@ class Trace:
         device = self._device
         usable = device[s.CATEGORY].isin(WORK) & ~device[s.CORRUPT]
         return device[usable].reset_index(drop=True)
+
+    @cached_property
+    def leaked(self) -> NDArray[np.bool_]:
+        """Which pieces of `work` were launched before the recording began.
+
+        They have no launch in the file, and their correlation is smaller than that of any call of
+        their process (format notes, 3.2.5). Other work without a launch lost its record.
+        """
+        work, host = self._work, self._host
+        calls = host[host[s.CORRELATION].notna() & (host[s.CORRELATION] != 0)]
+        first = calls.groupby(calls[s.PROCESS].astype("str"))[s.CORRELATION].min()
+        limit = work[s.PROCESS].astype("str").map(first)
+        before = work[s.LAUNCH].isna() & (work[s.CORRELATION] < limit).fillna(value=False)
+        return before.to_numpy(dtype=bool)
 
     def host_of(self, *categories: str) -> pd.DataFrame:
         """The host events of these categories, with their positions in `host` as the index."""

@@ -1,0 +1,102 @@
+"""Diff: the same metrics on two recordings, and what can be said of the difference.
+
+    measure     what one recording contributes: totals over its steady windows
+    comparable  are the two of the same work, recorded alike?
+    structure   exact facts: counts, calls, kernel sets
+    attribute   where the difference comes from; adds up to the ns
+    judge       is it real? one verdict a quantity
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import pandas as pd
+
+from traceview import schema as s
+from traceview.diff.attribute import attribution, per_step
+from traceview.diff.comparable import SAME_RECORDING, Comparability, Reason, comparability
+from traceview.diff.judge import MARGINS, Sides, quantities
+from traceview.diff.measure import Measured, first_is_unfit, measure
+from traceview.diff.structure import structure
+from traceview.trace import Trace
+
+
+@dataclass(frozen=True, slots=True)
+class TraceDiff:
+    """What changed between two sides. delta = after - before, ratio = after / before.
+
+    `quantities`, `attribution`, `structure` and `memory` follow the schemas QUANTITIES,
+    ATTRIBUTION, STRUCTURE and MEMORY_DELTA. Times are ns a step, of all devices together.
+    """
+
+    before: tuple[Measured, ...]
+    after: tuple[Measured, ...]
+    comparable: Comparability
+    reasons: tuple[Reason, ...]
+    quantities: pd.DataFrame
+    attribution: pd.DataFrame
+    structure: pd.DataFrame
+    memory: pd.DataFrame
+
+
+def diff(
+    before: Trace, after: Trace, *, margins: Mapping[str, float] | None = None
+) -> TraceDiff:
+    """Compare two recordings of one program.
+
+    `margins` replaces the smallest changes that matter (judge.MARGINS) by quantity, as shares of
+    one. Raises UsageError for an unknown quantity.
+    """
+    without_first = first_is_unfit(before) or first_is_unfit(after)
+    sides = tuple((measure(trace, without_first=without_first),) for trace in (before, after))
+    left, right = sides
+    verdict, reasons = comparability(left, right)
+    before_step, after_step = per_step(left), per_step(right)
+    judged = quantities(
+        Sides(
+            left,
+            right,
+            before_step,
+            after_step,
+            same=any(reason.code == SAME_RECORDING for reason in reasons),
+            comparable=verdict is not Comparability.NO,
+        ),
+        margins,
+    )
+    return TraceDiff(
+        left,
+        right,
+        verdict,
+        reasons,
+        judged,
+        attribution(before_step, after_step),
+        structure(left, right),
+        _memory(left, right),
+    )
+
+
+def _memory(before: tuple[Measured, ...], after: tuple[Measured, ...]) -> pd.DataFrame:
+    """Peaks of each memory device; columns as schema.MEMORY_DELTA."""
+    left, right = (_peaks(side) for side in (before, after))
+    keys = left.index.union(right.index).sort_values()
+    first = left.reindex(keys).astype("Int64")
+    second = right.reindex(keys).astype("Int64")
+    return s.MEMORY_DELTA.frame(
+        {
+            s.DEVICE_TYPE: [key[0] for key in keys],
+            s.MEMORY_DEVICE: [key[1] for key in keys],
+            s.BEFORE_BYTES: first.array,
+            s.AFTER_BYTES: second.array,
+            s.DELTA_BYTES: (second - first).array,
+        }
+    )
+
+
+def _peaks(side: tuple[Measured, ...]) -> pd.Series:
+    peaks = pd.concat([recording.peaks for recording in side])
+    return peaks.groupby([s.DEVICE_TYPE, s.MEMORY_DEVICE])[s.PEAK_ALLOCATED].max()
+
+
+__all__ = ["MARGINS", "Comparability", "Reason", "TraceDiff", "diff"]

@@ -22,10 +22,12 @@ PROFILER_STEP, REPEATED = "profiler_step", "annotation"
 LEAKED = "leaked_warmup"
 BUFFER_REQUEST = "buffer_request"
 NO_WORK = "no_device_work"
+OTHER_SIDE = "first_step_of_other_side"
 REASONS = {
     LEAKED: "work launched before the recording ran into it",
     BUFFER_REQUEST: "the profiler allocated a buffer in it",
     NO_WORK: "no device work was launched in it",
+    OTHER_SIDE: "the first step does not count on the other side",
 }
 """Why a step does not count, in words."""
 _BUFFER_REQUEST = "Activity Buffer Request"
@@ -96,28 +98,16 @@ def step_of_work(trace: Trace, ranges: pd.DataFrame | None = None) -> Ints:
     return result
 
 
-def leaked(trace: Trace) -> NDArray[np.bool_]:
-    """Which pieces of `trace.work` were launched before the recording began.
-
-    They have no launch in the file, and their correlation is smaller than that of any call of
-    their process (format notes, 3.2.5). Other work without a launch lost its record.
-    """
-    work = trace.work
-    host = trace.host
-    calls = host[host[s.CORRELATION].notna() & (host[s.CORRELATION] != 0)]
-    first = calls.groupby(calls[s.PROCESS].astype("str"))[s.CORRELATION].min()
-    limit = work[s.PROCESS].astype("str").map(first)
-    before = work[s.LAUNCH].isna() & (work[s.CORRELATION] < limit).fillna(value=False)
-    return before.to_numpy(dtype=bool)
-
-
-def steady_windows(trace: Trace) -> tuple[pd.DataFrame, pd.DataFrame]:
+def steady_windows(
+    trace: Trace, *, without_first: bool = False
+) -> tuple[pd.DataFrame, pd.DataFrame]:
     """The part of each device's time that counts, and the steps in it.
 
     (columns as schema.WINDOWS, used rows of `steps`). The steps that are not excluded form runs of
     neighbours; each run gives a window, from the last device end before its first step to that of
     its last step. Without a step or work before, it begins with the first work of the step. Without
-    steps the window is the device's whole window, and no step is returned.
+    steps the window is the device's whole window, and no step is returned. `without_first` leaves
+    out the first step as well, where another recording had to.
     """
     table = steps(trace)
     work = trace.work
@@ -125,7 +115,9 @@ def steady_windows(trace: Trace) -> tuple[pd.DataFrame, pd.DataFrame]:
     start = work[s.START_NS].to_numpy()
     end = start + work[s.DURATION_NS].to_numpy()
     owner = table[s.PROCESS].astype("str").to_numpy()
-    usable = table[s.EXCLUDED].isna().to_numpy()
+    usable = table[s.EXCLUDED].isna().to_numpy().copy()
+    if without_first and usable[1:].any():
+        usable[0] = False
     rows = []
     for device in np.unique(work[s.DEVICE_ID]):
         mine = (work[s.DEVICE_ID] == device).to_numpy()
@@ -198,7 +190,7 @@ def _periods(
     period = np.zeros(len(ranges), dtype=np.int64)
     known = last != _NEVER
     start = trace.work[s.START_NS].to_numpy()
-    old = leaked(trace)
+    old = trace.leaked
     process_of_work = trace.work[s.PROCESS].astype("str").to_numpy()
     for process, group in ranges.groupby(ranges[s.PROCESS].astype("str")):
         numbers = group.index.to_numpy()[known[group.index]]
@@ -217,7 +209,7 @@ def _excluded(trace: Trace, ranges: pd.DataFrame, events: Ints) -> pd.arrays.Arr
     reasons = np.full(len(ranges), None, dtype=object)
     if events.any():
         reasons[events == 0] = NO_WORK
-        old = trace.work.loc[leaked(trace), s.PROCESS].astype("str").unique()
+        old = trace.work.loc[trace.leaked, s.PROCESS].astype("str").unique()
         with_work = ranges[events > 0]
         first = with_work.groupby(with_work[s.PROCESS].astype("str")).head(1)
         reasons[first.index[first[s.PROCESS].astype("str").isin(old)]] = LEAKED
