@@ -64,6 +64,9 @@ class _Entry(msgspec.Struct, gc=False):
     args: _ARGUMENTS | None = None  # type: ignore[valid-type]
 
 
+_KEYS: Final = (*INTEGER_KEYS, *TEXT_KEYS)
+_DEFAULTS: Final = (*(None for _ in INTEGER_KEYS), *(_NOTHING for _ in TEXT_KEYS))
+_Arguments = dict[str, tuple[Any, ...]]
 _ENTRIES: Final = msgspec.json.Decoder(list[_Entry])
 
 
@@ -153,9 +156,9 @@ class PythonDecoder:
                 for key in self._times
             }
             placed = [place for place, entry in enumerate(entries) if entry.args is not None]
-            arguments = [entries[place].args for place in placed]
+            arguments = _columns(entries[place].args for place in placed)
             rows = np.array(placed, dtype=np.int64) + self.rows
-            integers = list(_integers(arguments, rows, piece))
+            integers = list(_integers(arguments, rows))
         except (msgspec.DecodeError, UnicodeDecodeError, _NotPlainError):
             return False
         for key, codes in self._codes.items():
@@ -165,20 +168,17 @@ class PythonDecoder:
             self._known[key].append(known)
         for name, found, numbers in integers:
             self._integers.setdefault(name, _Sparse()).add(found, numbers)
-        self._take_texts(arguments, rows, piece)
+        self._take_texts(arguments, rows)
         self._take_identities(entries)
         self.rows += len(entries)
         return True
 
-    def _take_texts(
-        self, arguments: Sequence[Any], rows: NDArray[np.int64], piece: bytes
-    ) -> None:
+    def _take_texts(self, arguments: _Arguments, rows: NDArray[np.int64]) -> None:
         for name, keys in _KEYS_OF_TEXTS.items():
-            if not any(f'"{key}"'.encode() in piece for key in keys):
-                continue
             raws = _column(arguments, keys, _NOTHING)
             places = [place for place, raw in enumerate(raws) if raw is not _NOTHING]
-            self._add_texts(name, rows[places], (bytes(raws[place]) for place in places))
+            if places:
+                self._add_texts(name, rows[places], (bytes(raws[place]) for place in places))
 
     def _take_identities(self, entries: Sequence[_Entry]) -> None:
         places, raws = [], []
@@ -249,24 +249,31 @@ _KEYS_OF_INTEGERS: Final = _grouped(INTEGER_KEYS)
 _KEYS_OF_TEXTS: Final = _grouped(TEXT_KEYS)
 
 
-def _column(arguments: Sequence[Any], keys: Sequence[str], missing: Any) -> list[Any]:
+def _columns(arguments: Iterable[Any]) -> _Arguments:
+    """The values of each key that at least one entry has."""
+    columns = zip(*map(msgspec.structs.astuple, arguments), strict=True)
+    return {
+        key: column
+        for key, column, missing in zip(_KEYS, columns, _DEFAULTS, strict=False)
+        if column.count(missing) < len(column)
+    }
+
+
+def _column(arguments: _Arguments, keys: Sequence[str], missing: Any) -> Sequence[Any]:
     """One argument of all entries; an older name counts where the present one is missing."""
-    values = list(map(attrgetter(_attribute(keys[0])), arguments))
-    for key in keys[1:]:
-        older = map(attrgetter(_attribute(key)), arguments)
-        values = [
-            value if value is not missing else other
-            for value, other in zip(values, older, strict=True)
-        ]
-    return values
+    found = [arguments[key] for key in keys if key in arguments]
+    if len(found) < 2:  # noqa: PLR2004 - nothing to choose from
+        return found[0] if found else ()
+    return [
+        next((value for value in values if value is not missing), missing)
+        for values in zip(*found, strict=True)
+    ]
 
 
 def _integers(
-    arguments: Sequence[Any], rows: NDArray[np.int64], piece: bytes
+    arguments: _Arguments, rows: NDArray[np.int64]
 ) -> Iterable[tuple[str, NDArray[np.int64], NDArray[Any]]]:
     for name, keys in _KEYS_OF_INTEGERS.items():
-        if not any(f'"{key}"'.encode() in piece for key in keys):
-            continue
         values = _column(arguments, keys, None)
         if str in set(map(type, values)):
             values = [integer_text(v) if isinstance(v, str) else v for v in values]

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 import numpy as np
 
 from traceview.errors import EmptyTraceError, NotATraceError
-from traceview.kineto import container
+from traceview.kineto import container, native
 from traceview.kineto.columns import Events
 from traceview.kineto.decode import PythonDecoder
 from traceview.kineto.entries import Columns, Decoder, Stop, joined
@@ -27,7 +27,7 @@ def read(path: str | os.PathLike[str]) -> Events:
     Raises FileError or one of its children in one plain sentence when it is no trace.
     """
     name = os.fspath(path)
-    decoder: Decoder = PythonDecoder()
+    decoder = _decoder()
     repairs = Repairs()
     with container.opened(name) as source, _uncollected():
         window = Window(source.blocks)
@@ -38,6 +38,11 @@ def read(path: str | os.PathLike[str]) -> Events:
         _check(source.name, outline, window)
         columns = joined(decoder.finish(), rows)
         return _events(columns, outline, repairs, (*source.notes, *repairs.notes()))
+
+
+def _decoder() -> Decoder:
+    found = native.library()
+    return PythonDecoder() if found is None else native.NativeDecoder(found)
 
 
 def _read_entries(
