@@ -88,6 +88,18 @@ class Metadata:
         return {name: bool(self.properties[name]) for name in OPTIONS if name in self.properties}
 
     @property
+    def torch_version(self) -> str | None:
+        """The version of torch, where whoever recorded it stored one; Kineto does not."""
+        for holder in (self.properties.get("traceview"), self.properties):
+            if isinstance(holder, Mapping):
+                environment = holder.get("environment")
+                inner = environment if isinstance(environment, Mapping) else holder
+                for key in ("torch", "torch_version", "pytorch_version"):
+                    if isinstance(inner.get(key), str):
+                        return str(inner[key])
+        return None
+
+    @property
     def versions(self) -> dict[str, str]:
         """Versions of driver, runtime and tracing library, as the recording states them."""
         return {name: str(self.properties[name]) for name in VERSIONS if name in self.properties}

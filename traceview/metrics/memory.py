@@ -71,7 +71,7 @@ def _held(trace: Trace, device: tuple[int, int], events: pd.DataFrame) -> pd.Dat
     alive = _alive(events.iloc[: top + 1])
     around = site(trace, thread_numbers(trace, alive), alive[s.TIME_NS])
     op = around[s.OP].fillna(NO_OP)
-    annotation = around[s.ANNOTATION].map(lambda name: f" in {name}", na_action="ignore").fillna("")
+    annotation = (" in " + around[s.ANNOTATION]).fillna("")
     sizes = alive[s.BYTES].groupby((op + annotation).to_numpy()).sum()
     before = int(total[top]) - int(sizes.sum())
     if before:

@@ -1,0 +1,96 @@
+"""What the figures leave out, and what they cannot know: nothing is dropped in silence."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import numpy as np
+import pandas as pd
+
+from traceview import intervals
+from traceview import schema as s
+from traceview.calls import closing_synchronize
+from traceview.trace import LAUNCHING, Note, Trace
+
+_LAUNCHES = re.compile(
+    r"(?:cuda|hip|cu)(?:\w*Launch(?:Cooperative)?Kernel\w*|Memcpy\w*|Memset\w*|GraphLaunch\w*)"
+)
+"""Calls that start device work whenever they succeed."""
+
+
+def coverage(trace: Trace) -> pd.DataFrame:
+    """One row a note: a code, a sentence, how many events, how long; columns as schema.COVERAGE.
+
+    The notes of the reader come first, then what the recording lacks, with the option that would
+    supply it, then what is counted apart.
+    """
+    notes = [*trace.metadata.notes, *_lacking(trace), *_apart(trace)]
+    columns = s.COVERAGE.columns
+    rows = [(note.code, note.text, note.count, note.ns) for note in notes]
+    return s.COVERAGE.frame({c: [row[i] for row in rows] for i, c in enumerate(columns)})
+
+
+def _lacking(trace: Trace) -> Iterator[Note]:
+    if trace.host.empty:
+        yield Note("no_host_events", "no host events: record with ProfilerActivity.CPU")
+    elif trace.work.empty:
+        yield Note("no_device_work", "no device work: record with ProfilerActivity.CUDA (or XPU)")
+    if not trace.work.empty and trace.host_of(*LAUNCHING).empty:
+        yield Note("no_launches", "no runtime calls: launches, syncs and causes are unknown")
+    if trace.memory.empty:
+        yield Note("no_memory_events", "no memory events: record with profile_memory=True")
+    if trace.metadata.resolution_ns > 1:
+        yield Note(
+            "whole_microseconds", "times are whole microseconds: a duration of 0 is under one"
+        )
+
+
+def _apart(trace: Trace) -> Iterator[Note]:
+    work = trace.work
+    unlinked = work[s.LAUNCH].isna().to_numpy()
+    leaked = trace.leaked
+    if leaked.any():
+        text = "device work launched before the recording: busy, in no step"
+        yield Note("leaked_warmup", text, int(leaked.sum()), _busy(work[leaked]))
+    if (lost := unlinked & ~leaked).any():
+        text = "device work without a launch in the file: busy, in no step"
+        yield Note("lost_launch_records", text, int(lost.sum()), _busy(work[lost]))
+    closing = closing_synchronize(trace)
+    if len(closing):
+        text = "the profiler's own closing synchronize: no sync stall of the program"
+        yield Note("closing_synchronize", text, 1, int(closing[s.DURATION_NS].sum()))
+    if without := _launches_without_work(trace):
+        text = "launch calls whose device work is not in the file"
+        yield Note("launches_without_work", text, without)
+    if early := _before_its_launch(trace):
+        text = "pieces of device work that start before their launch: clocks disagree"
+        yield Note("negative_latency", text, early)
+
+
+def _busy(work: pd.DataFrame) -> int:
+    start = work[s.START_NS].to_numpy()
+    label = work[s.DEVICE_ID].to_numpy()
+    devices, place = np.unique(label, return_inverse=True)
+    end = start + work[s.DURATION_NS].to_numpy()
+    return int(intervals.union_lengths(place, start, end, devices.size).sum())
+
+
+def _launches_without_work(trace: Trace) -> int:
+    if trace.work.empty:
+        return 0
+    calls = trace.host_of(*LAUNCHING)
+    names = calls[s.NAME].cat
+    launching = [_LAUNCHES.fullmatch(str(name)) is not None for name in names.categories]
+    calls = calls[np.array([*launching, False])[names.codes.to_numpy()]]
+    work = trace.work
+    owned = pd.MultiIndex.from_arrays([work[s.PROCESS].astype("str"), work[s.CORRELATION]])
+    mine = pd.MultiIndex.from_arrays([calls[s.PROCESS].astype("str"), calls[s.CORRELATION]])
+    return int((~mine.isin(owned) & calls[s.CORRELATION].notna().to_numpy()).sum())
+
+
+def _before_its_launch(trace: Trace) -> int:
+    work = trace.work
+    launch = work[s.LAUNCH].to_numpy(dtype=np.int64, na_value=-1)
+    begin = np.append(trace.host[s.START_NS].to_numpy(), 0)[launch]
+    return int(((launch >= 0) & (work[s.START_NS].to_numpy() < begin)).sum())
