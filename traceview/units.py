@@ -99,25 +99,15 @@ def text(value: object, unit: Unit, *, signed: bool = False, preferred: Scale | 
     return f"+{shown}" if signed and number > 0 else shown
 
 
-def column(
-    values: Iterable[object], unit: Unit, *, signed: bool = False
-) -> tuple[str, tuple[str, ...]]:
-    """The values of a table column, all in one unit, and the suffix that its heading has to carry.
+def in_column(value: object, unit: Unit, chosen: Scale | None, *, signed: bool = False) -> str:
+    """One value of a table column, whose heading carries the suffix of the `chosen` scale.
 
-    The suffix is empty where the unit has none. What is not zero never reads as zero: below the
-    last decimal it is `<0.01`, or `+0.00` and `-0.00` where the sign is what matters.
+    What is not zero never reads as zero: below the last decimal it is `<0.01`, or `+0.00` and
+    `-0.00` where the sign is what matters.
     """
-    values = tuple(values)
-    chosen = scale(unit, values)
-    if chosen is None:
-        return "", tuple(text(value, unit, signed=signed) for value in values)
-    return chosen.suffix, tuple(_in_column(value, unit, chosen, signed) for value in values)
-
-
-def _in_column(value: object, unit: Unit, chosen: Scale, signed: bool) -> str:
     number = as_number(value)
-    if number is None:
-        return _word(value, unit)
+    if number is None or chosen is None:
+        return text(value, unit, signed=signed)
     if chosen.hides(number) and number > 0 and not signed:
         return f"<{10**-chosen.decimals:.{chosen.decimals}f}"
     shown = chosen.number(number)
@@ -152,11 +142,12 @@ def percent(share: float, decimals: int = 1) -> str:
 
 
 def ratio(value: float) -> str:
-    """A ratio after / before, as `x0.13`; three figures near one, where they matter."""
-    if _NEAR_ONE[0] <= value < _NEAR_ONE[1]:
+    """A ratio after / before, as `x0.13`; finer near one and near zero, where it matters."""
+    if value < _SMALL or _NEAR_ONE[0] <= value < _NEAR_ONE[1]:
         return f"x{value:.3f}"
     return f"x{value:.2f}" if value < _LARGE else f"x{value:,.0f}"
 
 
+_SMALL = 0.1
 _NEAR_ONE = (0.5, 2)
 _LARGE = 100

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from traceview.render.names import shortened, visible
+from traceview.render.names import shortened, told_apart, visible
 
 
 @pytest.mark.parametrize(
@@ -40,3 +40,18 @@ def test_a_shortened_name_fits(name: str, width: int) -> None:
 def test_a_visible_name_is_printable_and_stays_so(name: str) -> None:
     assert visible(name).isprintable()
     assert visible(visible(name)) == visible(name)
+
+
+def test_names_that_differ_in_the_middle_show_where() -> None:
+    names = [f"void elementwise<4, {kind}Functor<float>, array<char*, 3ul> >" for kind in "ab"]
+    assert told_apart([*names, "gemm", names[0]], 32) == [
+        "void eleme...aFunctor<float>,...",
+        "void eleme...bFunctor<float>,...",
+        "gemm",
+        "void eleme...aFunctor<float>,...",
+    ]
+
+
+@given(st.lists(st.text("ab\u6838", min_size=15)), st.integers(12, 20))
+def test_told_apart_names_fit(names: list[str], width: int) -> None:
+    assert all(cell_len(short) <= width for short in told_apart(names, width))

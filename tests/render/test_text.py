@@ -79,6 +79,20 @@ def test_headings_break_before_names_are_shortened() -> None:
     ]
 
 
+def test_figures_that_are_subtracted_have_one_unit() -> None:
+    fields = (
+        Field("before", Unit.NS),
+        Field("after", Unit.NS),
+        Field("delta", Unit.NS, signed=True),
+        Field("bytes", Unit.BYTES),
+    )
+    table = Table("t", fields, ((4_870_000, 630_000, -4_240_000, 1),))
+    assert render(of_tables(table), "text").split("\n")[3:5] == [
+        "before (ms)  after (ms)  delta (ms)  bytes (bytes)",
+        "       4.87        0.63       -4.24              1",
+    ]
+
+
 def test_colour_changes_no_letter() -> None:
     plain, colored = render(REPORT, "text"), render(REPORT, "text", color=True)
     assert "\x1b[1m" in colored

@@ -28,7 +28,7 @@ def _margins(
             share = float(percent.rstrip(" %")) / 100
         except ValueError:
             share = math.nan
-        if not quantity or not 0 < share < math.inf:
+        if not quantity or not 0 <= share < math.inf:
             raise click.BadParameter(f"{value!r} is not like gpu_busy=2 (a quantity and per cent)")
         margins[quantity.strip()] = share
     return margins
@@ -69,7 +69,7 @@ Terms:
     metavar="QUANTITY=PERCENT",
     callback=_margins,
     help="How large a change must be to matter, for each quantity;"
-    " 1.5 for gpu_busy and 5 for all others unless given.",
+    " unless given, 1.5 for gpu_busy, 0 for peak_allocated, which is exact, and 5 for the others.",
 )
 @click.option("--strict", is_flag=True, help="Exit with 4 where the two are not comparable.")
 @output_options
@@ -89,7 +89,7 @@ def command(
     from traceview import diff  # noqa: PLC0415 -- pandas takes longer to import than help may
     from traceview.report import diff as report  # noqa: PLC0415
 
-    document = report.document(diff.diff(*recordings, margins=margins or None))
-    output.write(document)
-    if strict and document.data["comparable"]["verdict"] == "no":
+    compared = diff.diff(*recordings, margins=margins)
+    output.write(report.document(compared))
+    if strict and compared.comparable is diff.Comparability.NO:
         context.exit(NOT_COMPARABLE)

@@ -10,6 +10,8 @@ from traceview.document import Field, Table, Value
 from traceview.render.names import visible
 from traceview.units import Unit
 
+Row = tuple[Value, ...]
+
 OF_THE_FIELD = frozenset({Unit.RATIO, Unit.SHARE, Unit.ID, Unit.FLAG})
 """Units that a column keeps where the rows have units of their own."""
 
@@ -26,45 +28,64 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Cells:
-    """The rows of a table that are shown, and how many more it has."""
+    """The columns of a table, with the rows that are shown, and how many more rows it has."""
 
     columns: tuple[Column, ...]
     more: int
-
-    @property
-    def rows(self) -> list[tuple[str, ...]]:
-        """The cells row by row."""
-        return list(zip(*(column.cells for column in self.columns), strict=True))
 
 
 def cells(table: Table) -> Cells:
     """The shown part of `table`, with each number in the unit that suits its column or its row."""
     shown = table.rows[: table.shown]
     columns = tuple(
-        _column(table, field, [row[position] for row in shown], shown)
+        _by_row(table, position, shown)
+        if table.row_units is not None and field.unit not in OF_THE_FIELD
+        else _by_column(table, position, shown)
         for position, field in enumerate(table.fields)
     )
     return Cells(columns, more=len(table.rows) - len(shown))
 
 
-def _column(
-    table: Table, field: Field, values: Sequence[Value], shown: Sequence[tuple[Value, ...]]
-) -> Column:
-    if table.row_units is None or field.unit in OF_THE_FIELD:
-        suffix, texts = units.column(values, field.unit, signed=field.signed)
-    else:
-        suffix = ""
-        texts = tuple(
-            units.text(
-                value, unit, signed=field.signed, preferred=_row_scale(table.fields, unit, row)
-            )
-            for value, unit, row in zip(values, table.row_units, shown, strict=False)
+def _by_column(table: Table, position: int, shown: Sequence[Row]) -> Column:
+    """A column whose heading carries the unit of all its figures.
+
+    Beside a column of deltas, figures of its unit share one scale: they are to be subtracted.
+    """
+    field = table.fields[position]
+    deltas = any(other.signed and other.unit is field.unit for other in table.fields)
+    family = [
+        number
+        for number, other in enumerate(table.fields)
+        if number == position or (deltas and other.unit is field.unit)
+    ]
+    chosen = units.scale(field.unit, (row[number] for row in shown for number in family))
+    values = [row[position] for row in shown]
+    texts = [units.in_column(value, field.unit, chosen, signed=field.signed) for value in values]
+    heading = f"{field.heading} ({chosen.suffix})" if chosen else field.heading
+    return _column(field, heading, texts, values)
+
+
+def _by_row(table: Table, position: int, shown: Sequence[Row]) -> Column:
+    """A column of figures that carry the units of their rows."""
+    field = table.fields[position]
+    values = [row[position] for row in shown]
+    texts = [
+        units.text(
+            row[position],
+            unit,
+            signed=field.signed,
+            preferred=_row_scale(table.fields, unit, row),
         )
-    heading = f"{field.heading} ({suffix})" if suffix else field.heading
+        for row, unit in zip(shown, table.row_units or (), strict=False)
+    ]
+    return _column(field, field.heading, texts, values)
+
+
+def _column(field: Field, heading: str, texts: Sequence[str], values: Sequence[Value]) -> Column:
     return Column(visible(heading), tuple(map(visible, texts)), _is_right(field, values), field)
 
 
-def _row_scale(fields: Sequence[Field], unit: Unit, row: Sequence[Value]) -> units.Scale | None:
+def _row_scale(fields: Sequence[Field], unit: Unit, row: Row) -> units.Scale | None:
     figures = (
         value for field, value in zip(fields, row, strict=True) if field.unit not in OF_THE_FIELD
     )

@@ -8,29 +8,28 @@ from textwrap import wrap
 
 from rich.cells import cell_len, set_cell_size
 
-from traceview.render.cells import Cells, Column
-from traceview.render.names import shortened
+from traceview.render.cells import Column
+from traceview.render.names import told_apart
 
 GAP = "  "
 LEGIBLE, LEAST = 24, 12
 """What a long name or a sentence should have, and has even where the table gets too wide."""
 
 
-def lay_out(cells: Cells, width: int) -> tuple[list[str], list[str]]:
+def lay_out(columns: Sequence[Column], width: int) -> tuple[list[str], list[str]]:
     """The lines of the headings and the lines of the rows, without trailing blanks.
 
     Numbers are never cut: where all else is given away and they still do not fit, lines are longer
     than `width`.
     """
-    columns = cells.columns
     widths = _widths(columns, width)
     headings = [_broken(column.heading, size) for column, size in zip(columns, widths, strict=True)]
     tallest = max((len(lines) for lines in headings), default=0)
     at_the_foot = [[""] * (tallest - len(lines)) + lines for lines in headings]
     body = [
         line
-        for row in cells.rows
-        for line in _lines(columns, widths, list(map(_cell_lines, columns, row, widths)))
+        for row in zip(*map(_column_lines, columns, widths), strict=True)
+        for line in _lines(columns, widths, row)
     ]
     return list(_lines(columns, widths, at_the_foot)), body
 
@@ -71,10 +70,12 @@ def _shares(room: int, wanted: Mapping[int, int]) -> dict[int, int]:
     return shares
 
 
-def _cell_lines(column: Column, cell: str, width: int) -> list[str]:
+def _column_lines(column: Column, width: int) -> list[list[str]]:
+    """The lines of each cell of a column."""
     if column.field.prose:
-        return _broken(cell, width)
-    return [shortened(cell, width) if column.field.stretch else cell]
+        return [_broken(cell, width) for cell in column.cells]
+    cells = told_apart(column.cells, width) if column.field.stretch else column.cells
+    return [[cell] for cell in cells]
 
 
 def _broken(text: str, width: int) -> list[str]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from traceview.document import Document, Section, Table
 from traceview.render.cells import Column, cells
-from traceview.render.names import shortened, visible
+from traceview.render.names import told_apart, visible
 
 NAME_WIDTH = 100
 """Longer names are shortened: a table with whole template arguments cannot be read."""
@@ -42,15 +42,16 @@ def _table(table: Table) -> Iterator[str]:
     lines = [
         [_escaped(column.heading) for column in columns],
         ["---:" if column.right else "---" for column in columns],
-        *(list(map(_cell, columns, row)) for row in shown.rows),
+        *zip(*map(_cells, columns), strict=True),
     ]
     yield "\n".join(f"| {' | '.join(line)} |" for line in lines)
     if shown.more:
         yield f"... and {shown.more:,} more"
 
 
-def _cell(column: Column, text: str) -> str:
-    return _escaped(shortened(text, NAME_WIDTH) if column.field.stretch else text)
+def _cells(column: Column) -> list[str]:
+    cells = told_apart(column.cells, NAME_WIDTH) if column.field.stretch else column.cells
+    return list(map(_escaped, cells))
 
 
 def _escaped(text: str) -> str:

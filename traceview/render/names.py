@@ -6,6 +6,11 @@ move the cursor or turn the writing direction, is shown as an escape instead.
 
 from __future__ import annotations
 
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from os.path import commonprefix
+
 from rich.cells import cell_len, chop_cells
 
 ELLIPSIS = "..."
@@ -36,6 +41,39 @@ def shortened(text: str, width: int) -> str:
         return _begin(text, width)
     end = _begin(text[::-1], room // 2)[::-1]
     return _begin(text, room - cell_len(end)) + ELLIPSIS + end
+
+
+def told_apart(texts: Sequence[str], width: int) -> list[str]:
+    """All of `texts` shortened, and different ones still different where that can be done.
+
+    Kernels of one template often differ only in the middle; those show where they part instead of
+    their end.
+    """
+    shorts = [shortened(text, width) for text in texts]
+    rivals = defaultdict(set)
+    for text, short in zip(texts, shorts, strict=True):
+        rivals[short].add(text)
+    return [
+        short if len(rivals[short]) == 1 else _parting(text, _shared(rivals[short]), width)
+        for text, short in zip(texts, shorts, strict=True)
+    ]
+
+
+def _shared(texts: Iterable[str]) -> int:
+    """How many characters all of `texts` begin with."""
+    return len(commonprefix(list(texts)))  # noqa: RUF071 -- by characters is what is meant
+
+
+def _parting(text: str, position: int, width: int) -> str:
+    """The begin of `text`, then what it has at `position`, from the begin of that word."""
+    begin = _begin(text, width // 3)
+    room = width - cell_len(begin) - 2 * len(ELLIPSIS)
+    word = re.split(r"\W", text[:position])[-1]
+    start = position - min(len(word), room // 2)
+    if start <= len(begin):
+        return _begin(text, width - len(ELLIPSIS)) + ELLIPSIS
+    part = _begin(text[start:], room)
+    return begin + ELLIPSIS + part + (ELLIPSIS if start + len(part) < len(text) else "")
 
 
 def _begin(text: str, width: int) -> str:

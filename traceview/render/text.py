@@ -59,7 +59,7 @@ def _section(section: Section, width: int) -> Iterator[Text]:
 
 def _table(table: Table, width: int) -> Iterator[Text]:
     shown = cells(table)
-    headings, rows = lay_out(shown, width)
+    headings, rows = lay_out(shown.columns, width)
     yield from (Text(line, COLUMNS) for line in headings)
     yield from map(Text, rows)
     if not table.rows:
