@@ -1,89 +1,228 @@
-"""The bytes of a trace within whatever they are wrapped in, told by content, not by name."""
+"""The text of a trace in whatever holds it: told by content, not by the file's name.
+
+A file, `-` for the standard input, and archives, whose members are named as `archive.tar.gz:member`.
+"""
 
 from __future__ import annotations
 
-import zlib
-from collections.abc import Iterator
+import codecs
+import io
+import sys
+import tarfile
+import zipfile
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO, Final
 
-from isal import isal_zlib
-
-from traceview.errors import EmptyTraceError, FileError
+from traceview.errors import EmptyTraceError, FileError, NotATraceError
+from traceview.kineto.compression import BLOCK, Counted, Limits, peeked, plain
 from traceview.trace import Note
 
-BLOCK: Final = 1 << 20
-_GZIP: Final = b"\x1f\x8b"
+STANDARD_INPUT: Final = "-"
+_ZIP: Final = (b"PK\x03\x04", b"PK\x05\x06")
+_TAR_MARK, _TAR_MARK_AT = b"ustar", 257
+_UTF16: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+_LISTED: Final = 8
 
 
 @dataclass(slots=True)
 class Source:
-    """A text in blocks; `notes` grows while they are read."""
+    """A text in blocks. `notes` grows while they are read; `start` is a look at its first bytes."""
 
     name: str
+    start: bytes
     blocks: Iterator[bytes]
     notes: list[Note] = field(default_factory=list)
 
 
 @contextmanager
-def opened(path: str) -> Iterator[Source]:
-    """The text in the file at `path`. Raises FileError in one plain sentence."""
-    file = Path(path)
-    if file.is_dir():
-        raise FileError(path, "is a folder, not a trace file")
+def opened(path: str, limits: Limits | None = None) -> Iterator[Source]:
+    """The text that `path` names. Raises FileError in one plain sentence."""
+    limits = limits or Limits()
+    file, member = _located(path)
+    with _stream(file) as raw:
+        notes: list[Note] = []
+        with _content(file, member, raw, limits, notes) as (name, stream):
+            start = peeked(stream, 1 << 12)
+            if not start:
+                raise EmptyTraceError(name, "the file is empty")
+            blocks = _transcoded(stream) if start.startswith(_UTF16) else _blocks(stream)
+            yield Source(name, start, _guarded(blocks, name), notes)
+
+
+def members(path: str, limits: Limits | None = None) -> tuple[str, ...]:
+    """The names by which the traces in `path` are opened: itself, or one for each in an archive."""
+    limits = limits or Limits()
+    file, member = _located(path)
+    if member is not None or file == STANDARD_INPUT:
+        return (path,)
+    with _stream(file) as raw:
+        archive = _archive(raw, file, limits)
+        return (path,) if archive is None else tuple(f"{file}:{name}" for name in archive.traces())
+
+
+def _located(path: str) -> tuple[str, str | None]:
+    """The file, and the member of it, that a path names."""
+    if path == STANDARD_INPUT or Path(path).exists():
+        return path, None
+    colon = path.find(":", 1)
+    while colon > 0:
+        if Path(path[:colon]).is_file():
+            return path[:colon], path[colon + 1 :]
+        colon = path.find(":", colon + 1)
+    raise FileError(path, "there is no such file")
+
+
+@contextmanager
+def _stream(file: str) -> Iterator[BinaryIO]:
+    """The bytes of a file as they are; the standard input is kept, so that it can be reread."""
+    if file == STANDARD_INPUT:
+        yield io.BytesIO(sys.stdin.buffer.read())
+        return
+    if Path(file).is_dir():
+        raise FileError(file, "is a folder, not a trace file")
     try:
-        stream = file.open("rb")
-    except FileNotFoundError:
-        raise FileError(path, "there is no such file") from None
+        stream = Path(file).open("rb", buffering=0)
     except OSError as error:
-        raise FileError(path, f"cannot be opened: {error.strerror}") from None
+        raise FileError(file, f"cannot be opened: {error.strerror}") from None
     with stream:
-        start = stream.peek(4)[:4] if hasattr(stream, "peek") else b""
-        if not start:
-            raise EmptyTraceError(path, "the file is empty")
-        source = Source(path, iter(()))
-        source.blocks = (
-            _gunzipped(stream, source) if start.startswith(_GZIP) else _blocks(stream)
+        yield stream
+
+
+@contextmanager
+def _content(
+    file: str, member: str | None, raw: BinaryIO, limits: Limits, notes: list[Note]
+) -> Iterator[tuple[str, io.BufferedReader]]:
+    """The text itself, out of its archive and without compression, and its name."""
+    archive = _archive(raw, file, limits)
+    if archive is None:
+        if member is not None:
+            raise FileError(file, f"is no archive, so it has no member {member}")
+        raw.seek(0)
+        counted = Counted(raw)
+        yield file, plain(io.BufferedReader(counted, BLOCK), counted, file, limits, notes)
+        return
+    chosen = _chosen(file, member, archive)
+    name = f"{file}:{chosen}"
+    with archive.opened(chosen) as stream:
+        inner = Counted(stream)
+        yield name, plain(io.BufferedReader(inner, BLOCK), inner, name, limits, notes)
+
+
+def _chosen(file: str, member: str | None, archive: _Archive) -> str:
+    if member is not None:
+        names = archive.names()
+        if member in names:
+            return member
+        raise FileError(file, f"has no member {member}; it holds {_list(names)}")
+    traces = archive.traces()
+    if len(traces) == 1:
+        return traces[0]
+    if traces:
+        raise FileError(
+            file,
+            f"holds {len(traces)} traces; name one of them, as {file}:{traces[0]}, or give all to "
+            f"`traceview ranks`: {_list(traces)}",
         )
-        yield source
+    raise NotATraceError(file, f"this archive holds no trace, but {_list(archive.names())}")
 
 
-def _blocks(stream: BinaryIO) -> Iterator[bytes]:
+def _list(names: list[str]) -> str:
+    shown = ", ".join(names[:_LISTED]) or "nothing at all"
+    return f"{shown} and {len(names) - _LISTED} more" if len(names) > _LISTED else shown
+
+
+class _Archive:
+    """A zip or tar file. `each` goes through its regular files, by name and content."""
+
+    def __init__(
+        self, each: Callable[[], Iterator[tuple[str, BinaryIO]]], name: str, limits: Limits
+    ) -> None:
+        self._each = each
+        self._name = name
+        self._limits = limits
+
+    def names(self) -> list[str]:
+        return [name for name, _ in self._each()]
+
+    def traces(self) -> list[str]:
+        """The members whose content starts as JSON does."""
+        return [name for name, stream in self._each() if self._is_json(name, stream)]
+
+    def _is_json(self, name: str, stream: BinaryIO) -> bool:
+        if name.rpartition("/")[2].startswith("."):
+            return False
+        counted = Counted(stream)
+        try:
+            content = plain(io.BufferedReader(counted), counted, name, self._limits, [])
+            return peeked(content, 256).lstrip(b"\xef\xbb\xbf \t\r\n").startswith((b"{", b"["))
+        except FileError:
+            return False
+
+    @contextmanager
+    def opened(self, member: str) -> Iterator[BinaryIO]:
+        for name, stream in self._each():
+            if name == member:
+                yield stream
+                return
+        raise FileError(self._name, f"has no member {member}")
+
+
+def _archive(raw: BinaryIO, file: str, limits: Limits) -> _Archive | None:
+    """The archive that `raw` is, within whatever compression; None when it is none."""
+    raw.seek(0)
+    if raw.read(4) in _ZIP:
+        return _Archive(lambda: _zip_members(raw, file), file, limits)
+
+    def content() -> io.BufferedReader:
+        raw.seek(0)
+        counted = Counted(raw)
+        return plain(io.BufferedReader(counted, BLOCK), counted, file, limits, [])
+
+    start = peeked(content(), _TAR_MARK_AT + len(_TAR_MARK))
+    if start[_TAR_MARK_AT:] == _TAR_MARK:
+        return _Archive(lambda: _tar_members(content(), file), file, limits)
+    return None
+
+
+def _zip_members(raw: BinaryIO, file: str) -> Iterator[tuple[str, BinaryIO]]:
+    try:
+        with zipfile.ZipFile(raw) as archive:
+            for info in archive.infolist():
+                if not info.is_dir():
+                    with archive.open(info) as stream:
+                        yield info.filename, stream  # type: ignore[misc]
+    except (zipfile.BadZipFile, RuntimeError, NotImplementedError) as error:
+        raise FileError(file, f"the zip file cannot be read: {error}") from None
+
+
+def _tar_members(stream: io.BufferedReader, file: str) -> Iterator[tuple[str, BinaryIO]]:
+    try:
+        with tarfile.open(fileobj=stream, mode="r|") as archive:
+            for info in archive:
+                content = archive.extractfile(info) if info.isfile() else None
+                if content is not None:
+                    yield info.name, content  # type: ignore[misc]
+    except tarfile.TarError as error:
+        raise FileError(file, f"the tar file cannot be read: {error}") from None
+
+
+def _blocks(stream: io.BufferedReader) -> Iterator[bytes]:
     while block := stream.read(BLOCK):
         yield block
 
 
-def _gunzipped(stream: BinaryIO, source: Source) -> Iterator[bytes]:
-    """All members of a gzip stream. What follows the last one is told in a note."""
-    produced = 0
-    decompressor = isal_zlib.decompressobj(wbits=16 + zlib.MAX_WBITS)
-    rest = b""
-    while compressed := rest or stream.read(BLOCK):
-        try:
-            block = decompressor.decompress(compressed, BLOCK * 4)
-        except isal_zlib.error as error:
-            if not produced:
-                raise FileError(source.name, f"is no readable gzip file: {error}") from None
-            source.notes.append(Note("damaged_gzip", f"the gzip stream breaks off: {error}"))
-            return
-        if block:
-            produced += len(block)
-            yield block
-        if decompressor.eof:
-            rest = decompressor.unused_data.lstrip(b"\0")
-            if not rest:
-                rest = stream.read(BLOCK)
-            if not rest:
-                break
-            if not rest.startswith(_GZIP):
-                source.notes.append(Note("trailing_bytes", "bytes after the gzip data ignored"))
-                return
-            decompressor = isal_zlib.decompressobj(wbits=16 + zlib.MAX_WBITS)
-        else:
-            rest = decompressor.unconsumed_tail
-    if not decompressor.eof:
-        if not produced:
-            raise FileError(source.name, "is a gzip file cut off before its first byte of content")
-        source.notes.append(Note("truncated_gzip", "the gzip file is cut off"))
+def _transcoded(stream: io.BufferedReader) -> Iterator[bytes]:
+    """UTF-16, as a shell of Windows writes what is redirected into a file."""
+    decoder = codecs.getincrementaldecoder("utf-16")(errors="replace")
+    for block in _blocks(stream):
+        yield decoder.decode(block).encode()
+
+
+def _guarded(blocks: Iterator[bytes], name: str) -> Iterator[bytes]:
+    try:
+        yield from blocks
+    except OSError as error:
+        raise FileError(name, f"cannot be read: {error.strerror or error}") from None

@@ -7,7 +7,8 @@ from typing import Any
 
 import msgspec
 
-from traceview.kineto.repair import Repairs, mended
+from traceview.kineto.mend import mended
+from traceview.kineto.repair import Repairs
 from traceview.kineto.window import Window
 
 EVENTS = "traceEvents"

@@ -12,6 +12,7 @@ import numpy as np
 from traceview.errors import EmptyTraceError, NotATraceError
 from traceview.kineto import container, native
 from traceview.kineto.columns import Events
+from traceview.kineto.compression import Limits
 from traceview.kineto.decode import PythonDecoder
 from traceview.kineto.entries import Columns, Decoder, Stop, joined
 from traceview.kineto.outline import Outline
@@ -21,7 +22,7 @@ from traceview.kineto.window import Window
 from traceview.trace import Note
 
 
-def read(path: str | os.PathLike[str]) -> Events:
+def read(path: str | os.PathLike[str], limits: Limits | None = None) -> Events:
     """All that the trace file at `path` holds.
 
     Raises FileError or one of its children in one plain sentence when it is no trace.
@@ -29,7 +30,7 @@ def read(path: str | os.PathLike[str]) -> Events:
     name = os.fspath(path)
     decoder = _decoder()
     repairs = Repairs()
-    with container.opened(name) as source, _uncollected():
+    with container.opened(name, limits) as source, _uncollected():
         window = Window(source.blocks)
         outline = Outline(window, repairs)
         rows: dict[int, Row] = {}

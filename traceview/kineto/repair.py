@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import islice
+from typing import Final
 
 import msgspec
 
+from traceview.kineto.mend import Mended, mended
 from traceview.kineto.values import Row, row
 from traceview.kineto.window import Window
 from traceview.trace import Note
 
 _ENTRY_END = re.compile(rb'\}\s*(?:,?\s*(?=\{\s*["}])|(?=\]\s*(?:[\]},]|\Z)))')
+_ENTRY_START = re.compile(rb'\{\s*"(?:ph|cat|pid|tid|ts)"\s*:')
 _CANDIDATES = 8
+_LONGEST_ENTRY = 1 << 24
 _SHOWN = 3
 
 
@@ -31,30 +37,38 @@ class Repairs:
     def notes(self) -> tuple[Note, ...]:
         """One note a kind, with the places of the first ones."""
         return tuple(
-            Note(kind, f"{_MEANING.get(kind, kind)}, at byte {_places(offsets)}", len(offsets))
+            Note(kind, f"{_MEANING[kind]}, at byte {_places(offsets)}", len(offsets))
             for kind, offsets in self.offsets.items()
         )
 
 
-_MEANING: dict[str, str] = {}
+_MEANING: Final = {
+    "bad_escape": "a backslash that escapes nothing was read as a backslash",
+    "bare_word": "a bare N/A, nan, inf or the like was read as missing",
+    "control_character": "a raw control character within a string was kept",
+    "cut_end": "the text ends inside an entry, which was dropped",
+    "float_for_integer": "an integer was written as a float",
+    "impossible_time": "a time that is no number, or beyond 292 years, was read as missing",
+    "integer_too_large": "an integer beyond 64 bits was read as missing",
+    "invalid_utf8": "bytes that are no UTF-8 were replaced by U+FFFD",
+    "lone_surrogate": "half of a surrogate pair was replaced by U+FFFD",
+    "malformed_number": "a number was not written as JSON has it",
+    "metadata": "a property beside the events is not well-formed",
+    "missing_comma": "a comma was missing",
+    "missing_quote": "a quote was missing",
+    "no_event": "an entry that is no object was dropped",
+    "stray_comma": "a comma too many was passed over",
+    "unclosed": "the array of events is not closed",
+    "unescaped_quote": "a quote within a string was not escaped",
+    "unreadable": "an entry beyond repair was dropped",
+    "wrapped_list": "a list of events within the list of events was read as part of it",
+}
+"""The kinds of faults (format notes, 6)."""
 
 
 def _places(offsets: list[int]) -> str:
     shown = ", ".join(f"{offset:,}" for offset in offsets[:_SHOWN])
     return f"{shown}, ..." if len(offsets) > _SHOWN else shown
-
-
-@dataclass(frozen=True, slots=True)
-class Mended:
-    """A text made well-formed, and the kinds of faults it had."""
-
-    text: bytes
-    kinds: tuple[str, ...]
-
-
-def mended(text: bytes) -> Mended | None:
-    """`text` as well-formed JSON, or None where that is beyond repair."""
-    return None
 
 
 class EntryReader:
@@ -98,37 +112,61 @@ class EntryReader:
             result = row(value)
         except (msgspec.DecodeError, UnicodeDecodeError):
             repair = mended(value)
-            if repair is None:
-                self._repairs.dropped += 1
-                self._repairs.add("unreadable", offset)
-                return []
-            result = self._repaired(repair, offset)
-        for kind in result.odd:
-            self._repairs.add(kind, offset)
-        return [result]
+            if repair is not None:
+                return self._row(repair, offset)
+            self._repairs.dropped += 1
+            self._repairs.add("unreadable", offset)
+            return []
+        return [self._counted(result, offset)]
 
-    def _repaired(self, repair: Mended, offset: int) -> Row:
+    def _row(self, repair: Mended, offset: int) -> list[Row]:
+        try:
+            result = row(repair.text)
+        except msgspec.DecodeError:
+            self._repairs.dropped += 1
+            self._repairs.add("no_event", offset)
+            return []
         self._repairs.repaired += 1
         for kind in repair.kinds:
             self._repairs.add(kind, offset)
-        return row(repair.text)
+        return [self._counted(result, offset)]
+
+    def _counted(self, result: Row, offset: int) -> Row:
+        for kind in result.odd:
+            self._repairs.add(kind, offset)
+        return result
 
     def _damaged(self) -> list[Row]:
-        window = self._window
-        offset = window.offset
-        while True:
-            match = _ENTRY_END.search(window.data, window.position)
-            if match is not None or window.final:
-                break
-            window.more()
+        """An entry whose end is not known: it ends where the next one could begin."""
+        window, offset = self._window, self._window.offset
+        ends = list(self._possible_ends())
+        for end in ends:
+            repair = mended(window.data[window.position : end])
+            if repair is not None:
+                window.position = end
+                return self._row(repair, offset)
         self._repairs.dropped += 1
-        if match is None:
+        if not ends and window.final:
             self._repairs.add("cut_end", offset)
             window.position = len(window.data)
-        else:
-            self._repairs.add("unreadable", offset)
-            window.position = match.start() + 1
+            return []
+        self._repairs.add("unreadable", offset)
+        start = _ENTRY_START.search(window.data, window.position + 1)
+        stops = [*ends[:1], *([start.start()] if start else [])]
+        window.position = min(stops, default=len(window.data))
         return []
+
+    def _possible_ends(self) -> Iterator[int]:
+        """Where the entry at the window's position may end, nearest first."""
+        window = self._window
+        while _ENTRY_END.search(window.data, window.position) is None:
+            if window.final or len(window.data) - window.position > _LONGEST_ENTRY:
+                break
+            window.more()
+        for match in islice(_ENTRY_END.finditer(window.data, window.position), _CANDIDATES):
+            yield match.start() + 1
+        if window.final and window.data.rstrip().endswith(b"}"):
+            yield len(window.data.rstrip())
 
     def _separated(self) -> bool:
         window = self._window

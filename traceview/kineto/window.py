@@ -10,6 +10,7 @@ from typing import Final
 _SPACE = re.compile(rb"[ \t\r\n\xef\xbb\xbf]*")
 _DECODER: Final = json.JSONDecoder(strict=False)
 _FIRST_LOOK: Final = 1 << 12
+_LONGEST_WORD: Final = 16
 _LIMIT: Final = 1 << 26
 """A single value longer than this is damage: its closing quote or bracket is missing."""
 
@@ -68,7 +69,7 @@ class Window:
             try:
                 _, end = _DECODER.raw_decode(piece)
             except json.JSONDecodeError as error:
-                cut = error.msg.startswith("Unterminated") or error.pos >= len(piece) - 8
+                cut = error.msg.startswith("Unterminated") or error.pos >= len(piece) - _LONGEST_WORD
                 if whole or not cut or size > _LIMIT:
                     return None
             except (ValueError, RecursionError):

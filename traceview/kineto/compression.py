@@ -1,0 +1,289 @@
+"""Decompression by content: gzip, bz2, xz and zstd, bounded, and telling what is broken."""
+
+from __future__ import annotations
+
+import bz2
+import io
+import lzma
+import zlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, BinaryIO, Final, Protocol
+
+from isal import igzip_lib
+
+from traceview.errors import FileError
+from traceview.trace import Note
+
+BLOCK: Final = 1 << 20
+_XZ_MEMORY: Final = 1 << 28
+_SALVAGE_STEP: Final = 1 << 12
+_GZIP_MEMBER: Final = b"\x1f\x8b\x08"
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How far a compressed file may expand: a file can be made that fills any machine.
+
+    The ratio counts once the content is larger than `free_bytes`. Recordings of PyTorch expand 10
+    to 60 times.
+    """
+
+    most_bytes: int = 1 << 37
+    most_ratio: int = 250
+    free_bytes: int = 1 << 28
+
+
+class _Member(Protocol):
+    """One gzip member, bz2 stream or xz stream; what bz2 and lzma call a decompressor."""
+
+    @property
+    def eof(self) -> bool: ...
+    @property
+    def needs_input(self) -> bool: ...
+    @property
+    def unused_data(self) -> bytes: ...
+    def decompress(self, data: bytes, /, max_length: int = -1) -> bytes: ...
+
+
+@dataclass(frozen=True, slots=True)
+class _Format:
+    name: str
+    magic: bytes
+    member: Callable[[], _Member]
+
+
+def _gzip_member() -> _Member:
+    return igzip_lib.IgzipDecompressor(flag=igzip_lib.DECOMP_GZIP)
+
+
+_FORMATS: Final = (
+    _Format("gzip", b"\x1f\x8b", _gzip_member),
+    _Format("bz2", b"BZh", bz2.BZ2Decompressor),
+    _Format("xz", b"\xfd7zXZ\x00", lambda: lzma.LZMADecompressor(memlimit=_XZ_MEMORY)),
+)
+_ZSTD: Final = b"\x28\xb5\x2f\xfd"
+_BROKEN: Final = (igzip_lib.IsalError, OSError, lzma.LZMAError, EOFError)
+
+
+class Counted(io.RawIOBase):
+    """A raw stream that counts what is read from it."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream = stream
+        self.count = 0
+
+    def readable(self) -> bool:
+        """Always."""
+        return True
+
+    def seekable(self) -> bool:
+        """As the stream beneath."""
+        return self._stream.seekable()
+
+    def seek(self, offset: int, whence: int = 0) -> int:
+        """As the stream beneath."""
+        return self._stream.seek(offset, whence)
+
+    def tell(self) -> int:
+        """As the stream beneath."""
+        return self._stream.tell()
+
+    def readinto(self, buffer: Any) -> int:
+        """Fill the buffer."""
+        data = self._stream.read(len(buffer))
+        buffer[: len(data)] = data
+        self.count += len(data)
+        return len(data)
+
+
+class _Blocks(io.RawIOBase):
+    """A raw stream over blocks of bytes."""
+
+    def __init__(self, blocks: Iterator[bytes]) -> None:
+        self._blocks = blocks
+        self._rest = memoryview(b"")
+
+    def readable(self) -> bool:
+        """Always."""
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Fill what the current block has."""
+        while not self._rest:
+            block = next(self._blocks, None)
+            if block is None:
+                return 0
+            self._rest = memoryview(block)
+        taken = self._rest[: len(buffer)]
+        buffer[: len(taken)] = taken
+        self._rest = self._rest[len(taken) :]
+        return len(taken)
+
+
+def streamed(blocks: Iterator[bytes]) -> io.BufferedReader:
+    """Blocks as a file that can be read from and looked ahead in."""
+    return io.BufferedReader(_Blocks(blocks), BLOCK)
+
+
+def plain(
+    stream: io.BufferedReader, raw: Counted, name: str, limits: Limits, notes: list[Note]
+) -> io.BufferedReader:
+    """The content of `stream` with all layers of compression taken off, however many.
+
+    `raw` is the file beneath, against which the expansion is measured.
+    """
+    while True:
+        blocks = _unpacked(stream, name, notes)
+        if blocks is None:
+            return stream
+        stream = streamed(_bounded(blocks, raw, name, limits))
+
+
+def peeked(stream: io.BufferedReader, size: int) -> bytes:
+    """Up to `size` bytes from where the stream is, which stay to be read."""
+    return stream.peek(size)[:size]
+
+
+def _unpacked(
+    stream: io.BufferedReader, name: str, notes: list[Note]
+) -> Iterator[bytes] | None:
+    start = peeked(stream, 8)
+    if start.startswith(_ZSTD):
+        return _unpacked_zstd(stream, name)
+    for form in _FORMATS:
+        if start.startswith(form.magic):
+            return _unpacked_members(stream, form, name, notes)
+    return None
+
+
+def _bounded(
+    blocks: Iterator[bytes], raw: Counted, name: str, limits: Limits
+) -> Iterator[bytes]:
+    produced = 0
+    for block in blocks:
+        produced += len(block)
+        too_dense = produced > limits.free_bytes and produced > limits.most_ratio * raw.count
+        if too_dense or produced > limits.most_bytes:
+            raise FileError(
+                name,
+                f"{raw.count:,} bytes expand to more than {produced:,}; a trace does not compress "
+                "like that (if you trust the file, unpack it yourself)",
+            )
+        yield block
+
+
+def _unpacked_members(
+    stream: io.BufferedReader, form: _Format, name: str, notes: list[Note]
+) -> Iterator[bytes]:
+    """All members, one behind the other; what follows the last one is told in a note."""
+    produced = 0
+    rest = stream.read(BLOCK)
+    while rest.startswith(form.magic):
+        member, data = form.member(), rest
+        while not member.eof:
+            try:
+                block = member.decompress(data, BLOCK)
+            except _BROKEN as error:
+                yield from _broken(stream, form, name, notes, produced, error)
+                return
+            if block:
+                produced += len(block)
+                yield block
+            data = stream.read(BLOCK) if member.needs_input and not member.eof else b""
+            if not data and not block and not member.eof:
+                _cut(form, name, notes, produced)
+                return
+        rest = member.unused_data.lstrip(b"\0") or stream.read(BLOCK)
+    if rest:
+        notes.append(
+            Note("trailing_bytes", f"bytes behind the end of the {form.name} data are ignored")
+        )
+
+
+def _cut(form: _Format, name: str, notes: list[Note], produced: int) -> None:
+    if not produced:
+        raise FileError(name, f"the {form.name} file is cut off before its first byte of content")
+    notes.append(
+        Note(
+            "truncated_container",
+            f"the {form.name} data is cut off after {produced:,} bytes of content",
+        )
+    )
+
+
+def _broken(
+    stream: io.BufferedReader,
+    form: _Format,
+    name: str,
+    notes: list[Note],
+    produced: int,
+    error: Exception,
+) -> Iterator[bytes]:
+    """What is left before the break; several writers of one file leave other headers in it."""
+    salvaged = 0
+    headers = 0
+    if form.name == "gzip" and stream.seekable():
+        stream.seek(0)
+        headers = _gzip_headers(stream)
+        stream.seek(0)
+        for block in _salvaged(stream, produced):
+            salvaged += len(block)
+            yield block
+    if not produced + salvaged:
+        raise FileError(name, f"the {form.name} data cannot be read: {error}") from None
+    text = f"the {form.name} data breaks after {produced + salvaged:,} bytes of content"
+    if headers > 1:
+        text += f"; it holds {headers} headers, as when several processes write one file"
+        notes.append(Note("interleaved_writers", text, headers))
+    else:
+        notes.append(Note("damaged_container", text))
+
+
+def _gzip_headers(stream: io.BufferedReader) -> int:
+    count, tail = 0, b""
+    while block := stream.read(BLOCK):
+        count += (tail + block).count(_GZIP_MEMBER)
+        tail = block[-2:]
+    return count
+
+
+def _salvaged(stream: io.BufferedReader, skip: int) -> Iterator[bytes]:
+    """The content up to the break, in small steps, without its first `skip` bytes."""
+    wbits = 16 + zlib.MAX_WBITS
+    member, data, seen = zlib.decompressobj(wbits), b"", 0
+    while data := data or stream.read(_SALVAGE_STEP):
+        try:
+            block = member.decompress(data, _SALVAGE_STEP)
+        except zlib.error:
+            return
+        fresh = block[max(0, skip - seen) :]
+        seen += len(block)
+        if fresh:
+            yield fresh
+        data = member.unconsumed_tail
+        if member.eof:
+            data = member.unused_data.lstrip(b"\0")
+            member = zlib.decompressobj(wbits)
+
+
+def _unpacked_zstd(stream: io.BufferedReader, name: str) -> Iterator[bytes]:
+    try:
+        import zstandard  # noqa: PLC0415 - an optional dependency
+    except ImportError:
+        raise FileError(
+            name, "is compressed with zstd; install the package zstandard to read it"
+        ) from None
+    produced = 0
+    with zstandard.ZstdDecompressor().stream_reader(stream, read_across_frames=True) as reader:
+        while True:
+            try:
+                block = reader.read(BLOCK)
+            except zstandard.ZstdError as error:
+                if not produced:
+                    raise FileError(name, f"the zstd data cannot be read: {error}") from None
+                return
+            if not block:
+                return
+            produced += len(block)
+            yield block
