@@ -9,10 +9,11 @@ import re
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from traceview import schema as s
 from traceview.context import covering, thread_numbers
-from traceview.trace import ANNOTATION, LAUNCHING, OP, STEP_PREFIX, Trace
+from traceview.trace import ANNOTATION, LAUNCHING, OP, STEP_PREFIX, Trace, named
 
 SYNCHRONIZE = "synchronize"
 BLOCKING_COPY = "blocking_copy"
@@ -90,19 +91,15 @@ def _calls(trace: Trace, pattern: re.Pattern[str]) -> pd.DataFrame:
     return calls[_named(calls, pattern)]
 
 
-def _named(calls: pd.DataFrame, pattern: re.Pattern[str]) -> np.ndarray:
+def _named(calls: pd.DataFrame, pattern: re.Pattern[str]) -> NDArray[np.bool_]:
     """Which calls bear a name that the pattern matches whole."""
-    names = calls[s.NAME].cat
-    member = [pattern.fullmatch(str(name)) is not None for name in names.categories]
-    return np.array([*member, False])[names.codes.to_numpy()]
+    return named(calls, lambda name: pattern.fullmatch(name) is not None)
 
 
-def _pageable_copies(trace: Trace) -> np.ndarray:
+def _pageable_copies(trace: Trace) -> NDArray[np.int64]:
     """Positions of the calls that launched a copy of pageable memory."""
     work = trace.work
-    names = work[s.NAME].cat
-    member = [_PAGEABLE.search(str(name)) is not None for name in names.categories]
-    pageable = np.array([*member, False])[names.codes.to_numpy()]
+    pageable = named(work, lambda name: _PAGEABLE.search(name) is not None)
     return work.loc[pageable, s.LAUNCH].dropna().to_numpy(dtype=np.int64)
 
 

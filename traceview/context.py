@@ -58,7 +58,7 @@ def names_at(trace: Trace, positions: NDArray[np.intp]) -> pd.Series:
     """The names of host events at these positions, missing for -1."""
     names = trace.host[s.NAME]
     codes = np.append(names.cat.codes.to_numpy(), -1)[positions]
-    values = np.append(names.cat.categories.to_numpy(dtype=object), None)
+    values = np.array([*names.cat.categories, None], dtype=object)
     return pd.Series(values[codes], dtype="string")
 
 

@@ -79,7 +79,9 @@ EXTERNAL_ID = Column("external_id", "Int64", _ID, "id that torch gave the op, as
 
 # Host events.
 SEQUENCE_NUMBER = Column("sequence_number", "Int64", _ID, "joins an op and its backward op")
-FORWARD_THREAD = Column("forward_thread", "Int64", _ID, "thread of the forward op; 0 on forward ops")
+FORWARD_THREAD = Column(
+    "forward_thread", "Int64", _ID, "thread of the forward op; 0 on forward ops"
+)
 INPUT_DIMS = Column("input_dims", "category", _TEXT, "shapes of the inputs, as recorded (JSON)")
 INPUT_TYPES = Column("input_types", "category", _TEXT, "types of the inputs, as recorded (JSON)")
 CONCRETE_INPUTS = Column("concrete_inputs", "category", _TEXT, "scalar inputs, as recorded (JSON)")
@@ -175,7 +177,10 @@ ANNOTATION = Column("annotation", "string", _TEXT, "innermost annotation around 
 FRAME = Column("python_frame", "string", _TEXT, "innermost Python frame around it, if recorded")
 
 LATENCY_NS = Column(
-    "latency_ns", "Int64", _NS, "start of the first work less start of the call; missing if negative"
+    "latency_ns",
+    "Int64",
+    _NS,
+    "start of the first work less start of the call; missing if negative",
 )
 QUEUE_DEPTH = Column("queue_depth", "int64", _COUNT, "work launched before and not yet started")
 BACK_PRESSURE_NS = Column(
@@ -230,7 +235,9 @@ GAP_PARTS = Schema(
     "gap_parts", "one row a gap and cause; the parts of a gap add up to it",
     (GAP, DEVICE_ID, CAUSE, NS),
 )  # fmt: skip
-IDLE = Schema("idle", "one row a device and cause; they add up to idle", (DEVICE_ID, CAUSE, GAPS, NS))
+IDLE = Schema(
+    "idle", "one row a device and cause; they add up to idle", (DEVICE_ID, CAUSE, GAPS, NS)
+)
 LAUNCH_LIST = Schema(
     "launches",
     "one row a launch call",
@@ -280,7 +287,9 @@ BEFORE = Column("before", "Int64", Unit.ID, "value before, in the row's unit")
 AFTER = Column("after", "Int64", Unit.ID, "value after, in the row's unit")
 DELTA = Column("delta", "Int64", Unit.ID, "after - before")
 RATIO = Column("ratio", "Float64", Unit.RATIO, "after / before; missing where before is 0")
-INTERVAL_LOW = Column("interval_low", "Float64", Unit.RATIO, "lower end; of a share for idle, syncs")
+INTERVAL_LOW = Column(
+    "interval_low", "Float64", Unit.RATIO, "lower end; of a share for idle, syncs"
+)
 INTERVAL_HIGH = Column("interval_high", "Float64", Unit.RATIO, "upper end")
 MARGIN = Column("margin", "Float64", Unit.SHARE, "smallest change that matters")
 BASIS = Column("basis", "string", _TEXT, "where the interval comes from: exact, measured, ...")
@@ -313,9 +322,7 @@ ATTRIBUTION = Schema(
     "where a difference comes from; delta_ns adds up to that of the device period",
     (PART, PATH, BEFORE_NS, AFTER_NS, DELTA_NS, CHANGE),
 )
-STRUCTURE = Schema(
-    "structure", "exact facts that differ, a step", (FACT, BEFORE_FACT, AFTER_FACT)
-)
+STRUCTURE = Schema("structure", "exact facts that differ, a step", (FACT, BEFORE_FACT, AFTER_FACT))
 MEMORY_DELTA = Schema(
     "memory_delta",
     "one row a memory device: peak allocated bytes",

@@ -6,7 +6,7 @@ reaching the original (copy on write), so that no analysis can disturb another.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -27,6 +27,8 @@ ANNOTATION = "user_annotation"
 OP = "cpu_op"
 FRAME = "python_function"
 OVERHEAD = "overhead"
+CPU = 0
+"""c10 device type of the host's own memory."""
 STEP_PREFIX = "ProfilerStep"
 OPTIONS = ("record_shapes", "profile_memory", "with_stack", "with_modules", "with_flops")
 VERSIONS = (
@@ -52,7 +54,8 @@ class Metadata:
     `origin_ns` is the file's own time at the trace's zero and `base_time_ns` the epoch time of
     the file's zero (None where the file does not tell); `resolution_ns` is 1000 where the file
     holds whole microseconds, so that a duration of 0 means "under a microsecond".
-    `events` counts the entries of traceEvents by phase; `properties` holds all other top-level keys.
+    `events` counts the entries of traceEvents by phase; `properties` holds all other top-level
+    keys.
     """
 
     path: str | None = None
@@ -172,3 +175,10 @@ class Trace:
             f"{len(self._work):,} pieces of device work on {len(devices)} device(s), "
             f"{len(self._memory):,} memory events>"
         )
+
+
+def named(events: pd.DataFrame, holds: Callable[[str], bool]) -> NDArray[np.bool_]:
+    """Which events bear a name for which `holds` is true; it is asked once a distinct name."""
+    names = events[s.NAME].cat
+    member = np.array([*(holds(str(name)) for name in names.categories), False], dtype=bool)
+    return np.asarray(member[names.codes.to_numpy()])

@@ -1,10 +1,10 @@
 """Diff: the same metrics on two recordings, and what can be said of the difference.
 
-    measure     what one recording contributes: totals over its steady windows
-    comparable  are the two of the same work, recorded alike?
-    structure   exact facts: counts, calls, kernel sets
-    attribute   where the difference comes from; adds up to the ns
-    judge       is it real? one verdict a quantity
+measure     what one recording contributes: totals over its steady windows
+comparable  are the two of the same work, recorded alike?
+structure   exact facts: counts, calls, kernel sets
+attribute   where the difference comes from; adds up to the ns
+judge       is it real? one verdict a quantity
 """
 
 from __future__ import annotations
@@ -41,9 +41,7 @@ class TraceDiff:
     memory: pd.DataFrame
 
 
-def diff(
-    before: Trace, after: Trace, *, margins: Mapping[str, float] | None = None
-) -> TraceDiff:
+def diff(before: Trace, after: Trace, *, margins: Mapping[str, float] | None = None) -> TraceDiff:
     """Compare two recordings of one program.
 
     `margins` replaces the smallest changes that matter (judge.MARGINS) by quantity, as shares of

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -38,6 +38,7 @@ class Reason:
 
 SAME_RECORDING = "same_recording"
 
+
 def comparability(
     before: Sequence[Measured], after: Sequence[Measured]
 ) -> tuple[Comparability, tuple[Reason, ...]]:
@@ -69,9 +70,7 @@ def _reasons(before: Sequence[Measured], after: Sequence[Measured]) -> Iterator[
         yield Reason(SAME_RECORDING, "both sides are the same recording", informs=True)
     yield from _hardware(left, right)
     yield from _properties("versions_differ", "", VERSIONS, left, right)
-    yield from _properties(
-        "options_differ", "profiler option ", OPTIONS, left, right, absent=False
-    )
+    yield from _properties("options_differ", "profiler option ", OPTIONS, left, right, absent=False)
     yield from _coverage(before, after)
     yield from _steps(before, after)
     yield from _workload(before, after)

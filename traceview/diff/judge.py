@@ -63,7 +63,9 @@ def quantities(sides: Sides, margins: Mapping[str, float] | None = None) -> pd.D
     chosen = {**MARGINS, **(margins or {})}
     unknown = chosen.keys() - MARGINS.keys()
     if unknown:
-        raise UsageError(f"no quantity {', '.join(sorted(unknown))}; there are {', '.join(MARGINS)}")
+        raise UsageError(
+            f"no quantity {', '.join(sorted(unknown))}; there are {', '.join(MARGINS)}"
+        )
     rows = [_row(sides, name, chosen[name]) for name in MARGINS]
     columns = s.QUANTITIES.columns
     return s.QUANTITIES.frame({c: [row[i] for row in rows] for i, c in enumerate(columns)})

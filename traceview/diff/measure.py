@@ -9,15 +9,13 @@ import pandas as pd
 
 from traceview import intervals
 from traceview import schema as s
+from traceview.calls import PAGEABLE_COPY
 from traceview.metrics.gaps import idle
 from traceview.metrics.launches import launches
 from traceview.metrics.memory import memory_peaks
 from traceview.metrics.steps import steady_windows, step_of_work, steps
 from traceview.metrics.syncs import syncs
-from traceview.trace import Trace
-
-CPU = 0
-"""c10 device type of the host's own memory."""
+from traceview.trace import CPU, Trace
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +113,7 @@ def _launch_overhead(trace: Trace, used: pd.DataFrame) -> int:
 def _sync_stall(trace: Trace, used: pd.DataFrame) -> int:
     """Host time in the blocking calls of the steps that count."""
     calls = syncs(trace)
-    inside = _inside(calls[s.START_NS], used) & (calls[s.KIND] != "pageable_copy").to_numpy()
+    inside = _inside(calls[s.START_NS], used) & (calls[s.KIND] != PAGEABLE_COPY).to_numpy()
     return int(calls.loc[inside, s.BLOCKED_NS].sum())
 
 

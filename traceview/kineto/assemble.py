@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from traceview import schema as s
 from traceview.intervals import Ints
 from traceview.kineto import dialect, links, sanity
-from traceview.kineto.columns import Events, SparseInts, Texts
+from traceview.kineto.columns import Events, Texts
 from traceview.trace import LAUNCHING, WORK, Metadata, Note, Trace
 
 _DEVICE_CATEGORIES = (*WORK, "gpu_user_annotation", "cuda_event", "kernel_metrics")
@@ -65,14 +65,13 @@ class _Part:
     def text(self, column: Texts) -> pd.Categorical:
         return _categorical(column.codes[self.rows], column.values)
 
-    def integers(self, argument: str, dtype: str = "Int64") -> pd.array:
+    def integers(self, argument: str, dtype: str = "Int64") -> pd.arrays.IntegerArray:
         found, values = self._sparse(argument)
         missing = np.ones(self.rows.size, dtype=bool)
         missing[found] = False
         dense = np.zeros(self.rows.size, dtype=dtype.lower())
         dense[found] = values
-        array = pd.arrays.IntegerArray(dense, missing)
-        return array
+        return pd.arrays.IntegerArray(dense, missing)
 
     def known(self, argument: str, default: int) -> Ints:
         """The argument as plain integers, `default` where an event has none."""
@@ -213,9 +212,8 @@ def _faults(
     faulty = np.zeros(starts.size, dtype=bool)
     for kind, mask in masks.items():
         if count := int((mask & work).sum()):
-            notes.append(
-                Note("corrupt_records", f"device records with {kind}, left out of all figures", count)
-            )
+            text = f"device records with {kind}, left out of all figures"
+            notes.append(Note("corrupt_records", text, count))
         faulty |= mask
     return faulty
 

@@ -32,9 +32,7 @@ def launches_of(
     """
     if call_start.size == 0 or work_start.size == 0:
         return np.full(work_start.size, UNKNOWN)
-    work_key, call_key = _joint_keys(
-        work_process, work_correlation, call_process, call_correlation
-    )
+    work_key, call_key = _joint_keys(work_process, work_correlation, call_process, call_correlation)
     moments = np.unique(np.concatenate((work_start, call_start)))
     order = np.lexsort((call_start, call_key))
     keys = call_key[order]

@@ -11,7 +11,7 @@ import pandas as pd
 from traceview import intervals
 from traceview import schema as s
 from traceview.calls import closing_synchronize
-from traceview.trace import LAUNCHING, Note, Trace
+from traceview.trace import LAUNCHING, Note, Trace, named
 
 _LAUNCHES = re.compile(
     r"(?:cuda|hip|cu)(?:\w*Launch(?:Cooperative)?Kernel\w*|Memcpy\w*|Memset\w*|GraphLaunch\w*)"
@@ -80,9 +80,7 @@ def _launches_without_work(trace: Trace) -> int:
     if trace.work.empty:
         return 0
     calls = trace.host_of(*LAUNCHING)
-    names = calls[s.NAME].cat
-    launching = [_LAUNCHES.fullmatch(str(name)) is not None for name in names.categories]
-    calls = calls[np.array([*launching, False])[names.codes.to_numpy()]]
+    calls = calls[named(calls, lambda name: _LAUNCHES.fullmatch(name) is not None)]
     work = trace.work
     owned = pd.MultiIndex.from_arrays([work[s.PROCESS].astype("str"), work[s.CORRELATION]])
     mine = pd.MultiIndex.from_arrays([calls[s.PROCESS].astype("str"), calls[s.CORRELATION]])

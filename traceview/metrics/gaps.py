@@ -119,9 +119,11 @@ def idle(trace: Trace, windows: pd.DataFrame | None = None) -> pd.DataFrame:
 
 @dataclass(frozen=True, slots=True)
 class _Gaps:
-    """Parallel arrays: a gap's device and interval, the work that ends it (position in
-    `trace.work`), the work before it, its launch (position in the host frame, -1 for none), and
-    that call's thread number, start and end."""
+    """Parallel arrays, one entry a gap.
+
+    Its device and interval, the work that ends it and that before it (positions in `trace.work`),
+    its launch (position in the host frame, -1 for none), and that call's thread, start and end.
+    """
 
     device: Ints
     start: Ints
@@ -143,7 +145,7 @@ def _gaps(trace: Trace) -> _Gaps:
     start = work[s.START_NS].to_numpy()
     end = start + work[s.DURATION_NS].to_numpy()
     device = work[s.DEVICE_ID].to_numpy()
-    found = [_gaps_of(np.flatnonzero(device == number), start, end) for number in np.unique(device)]
+    found = [_waitsof(np.flatnonzero(device == number), start, end) for number in np.unique(device)]
     empty = np.empty((4, 0), dtype=np.int64)
     begin, finish, ender, before = np.concatenate(found or [empty], axis=1)
     host = trace.host
@@ -162,7 +164,7 @@ def _gaps(trace: Trace) -> _Gaps:
     )
 
 
-def _gaps_of(rows: NDArray[np.intp], start: Ints, end: Ints) -> NDArray[np.int64]:
+def _waitsof(rows: NDArray[np.intp], start: Ints, end: Ints) -> NDArray[np.int64]:
     """Of one device's work: (gap start, gap end, work that ends it, work that ended before it)."""
     holes = intervals.between(intervals.union(start[rows], end[rows]))
     reach = np.maximum.accumulate(end[rows])
@@ -175,8 +177,8 @@ def _parts(trace: Trace, found: _Gaps, start: Ints, end: Ints) -> NDArray[np.int
     """Time by cause (a column each, as CAUSES) of the part [start, end) of each gap."""
     parts = np.zeros((found.start.size, len(CAUSES)), dtype=np.int64)
     waiting = (found.launch >= 0) & (found.call_start <= found.start)
-    for cause, rows in (("unlinked", found.launch < 0), *_device_side(trace, found, waiting)):
-        parts[rows, CAUSES.index(cause)] = (end - start)[rows]
+    for cause, waits in (("unlinked", found.launch < 0), *_device_side(trace, found, waiting)):
+        parts[waits, CAUSES.index(cause)] = (end - start)[waits]
     rows = np.flatnonzero((found.launch >= 0) & ~waiting)
     low, high = start[rows], end[rows]
     called = np.clip(found.call_start[rows], low, high)
@@ -277,11 +279,9 @@ def _after_drain(
 ) -> NDArray[np.int64]:
     """Moves to a blocking call what followed it, where it had drained the queue."""
     kinds = calls.blocking(trace)
-    moved = [
-        i
-        for i, cause in enumerate(_HOST_CAUSES)
-        if cause != "sync" and cause not in _OWN_CAUSES
-    ]
+    moved = np.array(
+        [i for i, cause in enumerate(_HOST_CAUSES) if cause != "sync" and cause not in _OWN_CAUSES]
+    )
     for cause, drains in (
         ("memcpy_blocking", kinds != calls.SYNCHRONIZE),
         ("sync", kinds == calls.SYNCHRONIZE),
@@ -320,9 +320,7 @@ class _Axis:
     def of(cls, trace: Trace) -> _Axis:
         host, work = trace.host, trace.work
         low = min(int(host[s.START_NS].min()), int(work[s.START_NS].min()))
-        high = max(
-            int((frame[s.START_NS] + frame[s.DURATION_NS]).max()) for frame in (host, work)
-        )
+        high = max(int((frame[s.START_NS] + frame[s.DURATION_NS]).max()) for frame in (host, work))
         return cls(trace, low, high - low + 2, int(thread_numbers(trace, host).max()) + 1)
 
     def place(self, thread: Ints, time: Ints) -> Ints:

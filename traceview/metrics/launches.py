@@ -93,7 +93,8 @@ def _queue(
         launched = np.sort(begin[place[mine]])
         started = np.sort(linked[s.START_NS].to_numpy()[mine])
         depth[calls] = np.maximum(
-            np.searchsorted(launched, begin[calls]) - np.searchsorted(started, begin[calls], "right"),
+            np.searchsorted(launched, begin[calls])
+            - np.searchsorted(started, begin[calls], "right"),
             0,
         )
         on_device = work[work[s.DEVICE_ID] == number]

@@ -25,7 +25,7 @@ def memory_peaks(trace: Trace) -> pd.DataFrame:
     baseline is all there is, and baseline and reserved are missing.
     """
     events = _allocations(trace)
-    rows = [_peak(device, group) for device, group in events.groupby(_DEVICE, sort=True)]
+    rows = [_peak(group) for _, group in events.groupby(_DEVICE, sort=True)]
     return s.MEMORY_PEAKS.frame({c: [row[c] for row in rows] for c in s.MEMORY_PEAKS.columns})
 
 
@@ -36,9 +36,7 @@ def memory_at_peak(trace: Trace) -> pd.DataFrame:
     allocations do not explain was allocated before recording, so that the rows add up to the peak.
     """
     events = _allocations(trace)
-    parts = [
-        _held(trace, device, group) for device, group in events.groupby(_DEVICE, sort=True)
-    ]
+    parts = [_held(trace, group) for _, group in events.groupby(_DEVICE, sort=True)]
     return pd.concat(parts, ignore_index=True) if parts else s.AT_PEAK.empty()
 
 
@@ -50,13 +48,13 @@ def _allocations(trace: Trace) -> pd.DataFrame:
     return events.assign(total=events[s.ALLOCATED].astype("Int64").fillna(running))
 
 
-def _peak(device: tuple[int, int], events: pd.DataFrame) -> dict[s.Column, object]:
+def _peak(events: pd.DataFrame) -> dict[s.Column, object]:
     total = events["total"].to_numpy(dtype=np.int64)
     reported = bool(events[s.ALLOCATED].notna().all())
     top = int(total.argmax())
     return {
-        s.DEVICE_TYPE: device[0],
-        s.MEMORY_DEVICE: device[1],
+        s.DEVICE_TYPE: events[s.DEVICE_TYPE].iloc[0],
+        s.MEMORY_DEVICE: events[s.MEMORY_DEVICE].iloc[0],
         s.PEAK_ALLOCATED: int(total[top]),
         s.BASELINE: int(total[0] - events[s.BYTES].iloc[0]) if reported else pd.NA,
         s.PEAK_RESERVED: events[s.RESERVED].max(),
@@ -65,7 +63,7 @@ def _peak(device: tuple[int, int], events: pd.DataFrame) -> dict[s.Column, objec
     }
 
 
-def _held(trace: Trace, device: tuple[int, int], events: pd.DataFrame) -> pd.DataFrame:
+def _held(trace: Trace, events: pd.DataFrame) -> pd.DataFrame:
     total = events["total"].to_numpy(dtype=np.int64)
     top = int(total.argmax())
     alive = _alive(events.iloc[: top + 1])
@@ -79,8 +77,8 @@ def _held(trace: Trace, device: tuple[int, int], events: pd.DataFrame) -> pd.Dat
     sizes = sizes.sort_index().sort_values(ascending=False, kind="stable")
     return s.AT_PEAK.frame(
         {
-            s.DEVICE_TYPE: np.full(len(sizes), device[0]),
-            s.MEMORY_DEVICE: np.full(len(sizes), device[1]),
+            s.DEVICE_TYPE: np.full(len(sizes), events[s.DEVICE_TYPE].iloc[0]),
+            s.MEMORY_DEVICE: np.full(len(sizes), events[s.MEMORY_DEVICE].iloc[0]),
             s.GROUP: sizes.index.to_numpy(dtype=object),
             s.HELD: sizes.to_numpy(dtype=np.int64),
         }

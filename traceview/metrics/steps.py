@@ -133,9 +133,7 @@ def steady_windows(
     return windows, table[usable]
 
 
-def _window(
-    start: Ints, end: Ints, step: Ints, run: NDArray[np.intp]
-) -> tuple[int, int] | None:
+def _window(start: Ints, end: Ints, step: Ints, run: NDArray[np.intp]) -> tuple[int, int] | None:
     """Begin and end of a run of steps on one device, or None where it ran nothing in them."""
     inside = np.isin(step, run)
     if not inside.any():
@@ -204,7 +202,7 @@ def _periods(
     return period, known
 
 
-def _excluded(trace: Trace, ranges: pd.DataFrame, events: Ints) -> pd.arrays.ArrowStringArray:
+def _excluded(trace: Trace, ranges: pd.DataFrame, events: Ints) -> pd.api.extensions.ExtensionArray:
     """Why each step does not count; missing where it does."""
     reasons = np.full(len(ranges), None, dtype=object)
     if events.any():

@@ -6,11 +6,12 @@ from collections.abc import Iterator
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from traceview import intervals
 from traceview import schema as s
 from traceview.kernel_names import is_communication
-from traceview.trace import KERNEL, MEMCPY, MEMSET, Trace
+from traceview.trace import KERNEL, MEMCPY, MEMSET, Trace, named
 
 
 def devices(trace: Trace) -> pd.DataFrame:
@@ -44,20 +45,19 @@ def streams(trace: Trace) -> pd.DataFrame:
 
 
 def _by_device(work: pd.DataFrame) -> Iterator[tuple[int, pd.DataFrame]]:
-    for device, group in work.groupby(s.DEVICE_ID, sort=True):
-        yield int(device), group
+    number = work[s.DEVICE_ID].to_numpy()
+    for device in np.unique(number).tolist():
+        yield device, work[number == device]
 
 
 def _device(device: int, work: pd.DataFrame) -> dict[s.Column, int]:
     start = work[s.START_NS].to_numpy()
     end = start + work[s.DURATION_NS].to_numpy()
     category = work[s.CATEGORY].to_numpy()
-    names = work[s.NAME].cat
-    talks = np.array([is_communication(name) for name in names.categories] + [False])
-    communicates = (category == KERNEL) & talks[names.codes.to_numpy()]
+    communicates = (category == KERNEL) & named(work, is_communication)
     unlinked = work[s.LAUNCH].isna().to_numpy()
 
-    def span(mask: np.ndarray) -> intervals.Spans:
+    def span(mask: NDArray[np.bool_]) -> intervals.Spans:
         return intervals.union(start[mask], end[mask])
 
     window = int(end.max() - start.min())

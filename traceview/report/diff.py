@@ -216,18 +216,14 @@ def _memory(diff: TraceDiff) -> Iterator[Section]:
         Field("after", Unit.BYTES),
         Field("delta", Unit.BYTES, signed=True),
     )
-    rows = values(
-        accelerators, (s.MEMORY_DEVICE, s.BEFORE_BYTES, s.AFTER_BYTES, s.DELTA_BYTES)
-    )
+    rows = values(accelerators, (s.MEMORY_DEVICE, s.BEFORE_BYTES, s.AFTER_BYTES, s.DELTA_BYTES))
     yield Section("Peak allocated memory", (), (Table("memory", fields, tuple(rows)),))
 
 
 def _settle(diff: TraceDiff) -> Iterator[Section]:
     frame = diff.quantities
     lines = []
-    for name, reasons in values(
-        frame[frame[s.VERDICT] == "cannot_tell"], (s.QUANTITY, s.REASONS)
-    ):
+    for name, reasons in values(frame[frame[s.VERDICT] == "cannot_tell"], (s.QUANTITY, s.REASONS)):
         words = "; ".join(REASONS[code] for code in str(reasons or "").split())
         lines.append(f"{_NAMES[str(name)]}: {words}.")
     if lines:

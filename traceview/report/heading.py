@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import PurePath
 
-from traceview.metrics.coverage import coverage
-from traceview.document import Section
-from traceview.report.rows import records, values
 from traceview import schema as s
 from traceview import units
+from traceview.document import Section
+from traceview.metrics.coverage import coverage
+from traceview.report.rows import records, values
 from traceview.trace import Metadata, Trace
 from traceview.units import Unit
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from traceview import schema as s
 from traceview import units
-from traceview.document import Document, Field, Section, Table
+from traceview.document import Document, Field, Section, Table, Value
 from traceview.metrics import launches as metric
 from traceview.report.heading import about, coverage_section, title
 from traceview.report.rows import field, records, table
@@ -64,7 +64,7 @@ def _lead(trace: Trace) -> str:
 
 def _distribution(trace: Trace) -> Table:
     calls = metric.launches(trace)
-    rows = []
+    rows: list[tuple[Value, ...]] = []
     for name, column in (("host time of a call", s.DURATION_NS), ("latency", s.LATENCY_NS)):
         known = calls[column].dropna().astype("int64")
         if len(known):

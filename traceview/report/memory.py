@@ -55,7 +55,8 @@ def _lead(trace: Trace) -> tuple[str, ...]:
     text = units.text(int(top[s.PEAK_ALLOCATED]), Unit.BYTES)
     held = metric.memory_at_peak(trace)
     mine = held[
-        (held[s.DEVICE_TYPE] == top[s.DEVICE_TYPE]) & (held[s.MEMORY_DEVICE] == top[s.MEMORY_DEVICE])
+        (held[s.DEVICE_TYPE] == top[s.DEVICE_TYPE])
+        & (held[s.MEMORY_DEVICE] == top[s.MEMORY_DEVICE])
     ]
     owner = mine.iloc[0]
     most = f"{units.text(int(owner[s.HELD]), Unit.BYTES)} {owner[s.GROUP]}"

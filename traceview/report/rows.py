@@ -17,7 +17,7 @@ def values(frame: pd.DataFrame, columns: Sequence[Column]) -> list[tuple[Value, 
     return list(zip(*plain, strict=True))
 
 
-def records(frame: pd.DataFrame, columns: Sequence[Column]) -> list[dict[str, Value]]:
+def records(frame: pd.DataFrame, columns: Sequence[Column]) -> list[dict[str, Any]]:
     """The rows as objects for JSON, keyed by column name."""
     return [dict(zip(map(str, columns), row, strict=True)) for row in values(frame, columns)]
 

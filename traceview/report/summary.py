@@ -9,7 +9,8 @@ import pandas as pd
 
 from traceview import schema as s
 from traceview import units
-from traceview.document import Document, Field, Section, Table
+from traceview.calls import PAGEABLE_COPY
+from traceview.document import Document, Field, Section, Table, Value
 from traceview.metrics.gaps import idle
 from traceview.metrics.kernels import kernels
 from traceview.metrics.launches import launch_apis, launches
@@ -18,8 +19,8 @@ from traceview.metrics.steps import REASONS, steps
 from traceview.metrics.syncs import sync_sites, syncs
 from traceview.metrics.utilization import devices, streams
 from traceview.report.heading import about, coverage_section, title
-from traceview.report.rows import field, records, table
-from traceview.trace import Trace
+from traceview.report.rows import field, records, table, values
+from traceview.trace import CPU, Trace
 from traceview.units import Unit
 
 SCHEMA = "traceview.summary/1"
@@ -59,43 +60,57 @@ def document(trace: Trace, *, limit: int | None = None) -> Document:
 
 
 def _lead(figures: _Figures) -> Iterator[str]:
-    for device in figures.devices.itertuples():
-        window, busy = device.window_ns, device.busy_ns
+    several = len(figures.devices) > 1
+    for device in records(figures.devices, s.DEVICES.columns):
+        window, busy = device["window_ns"], device["busy_ns"]
         share = units.percent(busy / window) if window else "all"
-        name = f"GPU {device.device}" if len(figures.devices) > 1 else "GPU"
-        yield f"{name} busy {share} of {units.text(window, Unit.NS)}{_waiting(figures, device)}."
+        name = f"GPU {device['device']}" if several else "GPU"
+        waiting = _waiting(figures.idle, device)
+        yield f"{name} busy {share} of {units.text(window, Unit.NS)}{waiting}."
     if len(figures.apis):
         count, time = int(figures.apis[s.COUNT].sum()), int(figures.apis[s.HOST_NS].sum())
-        yield f"{count:,} launch calls take {units.text(time, Unit.NS)} of host time{_pressure(figures)}."
-    blocking = figures.syncs[figures.syncs[s.KIND] != "pageable_copy"]
-    if len(blocking):
-        top = figures.sites.iloc[0]
-        under = "" if pd.isna(top[s.OP]) else f" under {top[s.OP]}"
-        blocked = units.text(int(blocking[s.BLOCKED_NS].sum()), Unit.NS)
-        yield f"{len(blocking):,} blocking calls hold the host {blocked}, most {top[s.CALL]}{under}."
-    for peak in figures.peaks[figures.peaks[s.DEVICE_TYPE] != 0].itertuples():
-        yield f"Peak allocated {units.text(peak.peak_allocated_bytes, Unit.BYTES)}{_before(peak)}."
+        cost = f"{units.text(time, Unit.NS)} of host time{_pressure(figures.apis)}"
+        yield f"{count:,} launch calls take {cost}."
+    yield from _blocking(figures)
+    for peak in records(_of_accelerators(figures.peaks), s.MEMORY_PEAKS.columns):
+        top = units.text(peak["peak_allocated_bytes"], Unit.BYTES)
+        before = units.text(peak["baseline_bytes"], Unit.BYTES)
+        known = peak["baseline_bytes"] is not None
+        yield f"Peak allocated {top}" + (f", {before} of it before recording." if known else ".")
 
 
-def _waiting(figures: _Figures, device: Any) -> str:
-    causes = figures.idle[figures.idle[s.DEVICE_ID] == device.device]
-    if causes.empty or not device.idle_ns:
+def _waiting(causes: pd.DataFrame, device: dict[str, Any]) -> str:
+    mine = records(causes[causes[s.DEVICE_ID] == device["device"]], s.IDLE.columns)
+    if not mine:
         return ""
-    share = units.percent(device.idle_ns / device.window_ns)
-    top = causes.iloc[0]
-    part = units.percent(top[s.NS] / device.idle_ns, 0)
-    return f"; idle {share}, {part} of it {top[s.CAUSE]}"
+    share = units.percent(device["idle_ns"] / device["window_ns"])
+    part = units.percent(mine[0]["ns"] / device["idle_ns"], 0)
+    return f"; idle {share}, {part} of it {mine[0]['cause']}"
 
 
-def _pressure(figures: _Figures) -> str:
-    pressed = int(figures.apis[s.BACK_PRESSURE_NS].sum())
+def _pressure(apis: pd.DataFrame) -> str:
+    pressed = int(apis[s.BACK_PRESSURE_NS].sum())
     return f", {units.text(pressed, Unit.NS)} of it back-pressure" if pressed else ""
 
 
-def _before(peak: Any) -> str:
-    if pd.isna(peak.baseline_bytes):
-        return " above an unknown baseline"
-    return f", {units.text(peak.baseline_bytes, Unit.BYTES)} of it before recording"
+def _blocking(figures: _Figures) -> Iterator[str]:
+    sites = records(_synchronous(figures.sites), s.SYNC_SITES.columns)
+    if sites:
+        count = sum(site["count"] for site in sites)
+        blocked = units.text(sum(site["blocked_ns"] for site in sites), Unit.NS)
+        under = f" under {sites[0]['op']}" if sites[0]["op"] else ""
+        most = f"{sites[0]['call']}{under}"
+        yield f"{count:,} blocking calls hold the host {blocked}, most of it in {most}."
+
+
+def _synchronous(calls: pd.DataFrame) -> pd.DataFrame:
+    """Without asynchronous copies of pageable memory, which may stall but need not."""
+    return calls[(calls[s.KIND] != PAGEABLE_COPY).to_numpy()]
+
+
+def _of_accelerators(frame: pd.DataFrame) -> pd.DataFrame:
+    """Without the host's own memory."""
+    return frame[(frame[s.DEVICE_TYPE] != CPU).to_numpy()]
 
 
 def _device_sections(figures: _Figures, shown: int) -> Iterator[Section]:
@@ -140,16 +155,17 @@ def _step_section(frame: pd.DataFrame) -> Iterator[Section]:
 
 def excluded_lines(frame: pd.DataFrame) -> list[str]:
     """Which steps do not count, and why."""
-    excluded = frame[frame[s.EXCLUDED].notna()]
+    excluded = values(frame[frame[s.EXCLUDED].notna()], (s.STEP, s.EXCLUDED))
     return [
-        f"Not counted: {', '.join(group[s.STEP])} ({REASONS[reason]})."
-        for reason, group in excluded.groupby(s.EXCLUDED, sort=True)
+        f"Not counted: {', '.join(str(step) for step, why in excluded if why == reason)} ({text})."
+        for reason, text in REASONS.items()
+        if any(why == reason for _, why in excluded)
     ]
 
 
 def spread(used: pd.DataFrame) -> Table:
     """Smallest, median and largest of a step's figures."""
-    rows = []
+    rows: list[tuple[Value, ...]] = []
     for name, column in (
         ("host", s.HOST_NS),
         ("device period", s.DEVICE_PERIOD_NS),
@@ -184,24 +200,27 @@ def _host_sections(figures: _Figures, shown: int) -> Iterator[Section]:
 
 
 def _memory_section(figures: _Figures, shown: int) -> Iterator[Section]:
-    for peak in figures.peaks[figures.peaks[s.DEVICE_TYPE] != 0].itertuples():
-        held = figures.at_peak[
-            (figures.at_peak[s.DEVICE_TYPE] == peak.device_type)
-            & (figures.at_peak[s.MEMORY_DEVICE] == peak.device_id)
-        ]
-        fields = {
-            s.GROUP: field(s.GROUP, "alive at the peak, by op", stretch=True),
-            s.HELD: field(s.HELD, "held"),
-        }
+    fields = {
+        s.GROUP: field(s.GROUP, "alive at the peak, by op", stretch=True),
+        s.HELD: field(s.HELD, "held"),
+    }
+    for peak in records(_of_accelerators(figures.peaks), s.MEMORY_PEAKS.columns):
+        number = peak["device_id"]
         reserved = ""
-        if not pd.isna(peak.peak_reserved_bytes):
-            reserved = f"; reserved up to {units.text(peak.peak_reserved_bytes, Unit.BYTES)}"
-        line = f"Device {peak.device_id}: peak {units.text(peak.peak_allocated_bytes, Unit.BYTES)}"
-        yield Section(
-            "Memory",
-            (f"{line}{reserved}.",),
-            (table(f"memory_{peak.device_id}", held, fields, shown),),
-        )
+        if peak["peak_reserved_bytes"] is not None:
+            reserved = f"; reserved up to {units.text(peak['peak_reserved_bytes'], Unit.BYTES)}"
+        line = f"Device {number}: peak {units.text(peak['peak_allocated_bytes'], Unit.BYTES)}"
+        held = table(f"memory_{number}", _held(figures, peak), fields, shown)
+        yield Section("Memory", (f"{line}{reserved}.",), (held,))
+
+
+def _held(figures: _Figures, peak: dict[str, Any]) -> pd.DataFrame:
+    """Who holds the bytes at the peak of one memory device."""
+    frame = figures.at_peak
+    mine = (frame[s.DEVICE_TYPE] == peak["device_type"]) & (
+        frame[s.MEMORY_DEVICE] == peak["device_id"]
+    )
+    return frame[mine.to_numpy()]
 
 
 def _data(trace: Trace, figures: _Figures) -> dict[str, Any]:
@@ -245,29 +264,25 @@ def _launch_data(figures: _Figures) -> dict[str, Any]:
 
 
 def _sync_data(figures: _Figures) -> dict[str, Any]:
-    copies = figures.syncs[s.KIND] == "pageable_copy"
-    calls = figures.syncs[~copies]
+    calls = _synchronous(figures.syncs)
     return {
         "count": len(calls),
         "blocked_ns": int(calls[s.BLOCKED_NS].sum()),
         "device_idle_ns": int(calls[s.DEVICE_IDLE_NS].sum()),
-        "sites": records(
-            figures.sites[figures.sites[s.KIND] != "pageable_copy"], s.SYNC_SITES.columns
-        ),
+        "sites": records(_synchronous(figures.sites), s.SYNC_SITES.columns),
         "pageable_copies": {
-            "count": int(copies.sum()),
-            "host_ns": int(figures.syncs.loc[copies, s.BLOCKED_NS].sum()),
+            "count": len(figures.syncs) - len(calls),
+            "host_ns": int(figures.syncs[s.BLOCKED_NS].sum() - calls[s.BLOCKED_NS].sum()),
         },
     }
 
 
 def _memory_data(figures: _Figures) -> list[dict[str, Any]]:
-    result = []
-    for peak in records(figures.peaks, s.MEMORY_PEAKS.columns):
-        held = figures.at_peak[
-            (figures.at_peak[s.DEVICE_TYPE] == peak["device_type"])
-            & (figures.at_peak[s.MEMORY_DEVICE] == peak["device_id"])
-        ]
-        at_peak = records(held, (s.GROUP, s.HELD))
-        result.append({"device": peak["device_id"], **peak, "at_peak": at_peak})
-    return result
+    return [
+        {
+            "device": peak["device_id"],
+            **peak,
+            "at_peak": records(_held(figures, peak), (s.GROUP, s.HELD)),
+        }
+        for peak in records(figures.peaks, s.MEMORY_PEAKS.columns)
+    ]
