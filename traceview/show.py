@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from traceview import diff as comparison
+from traceview.diff import diff as compare
 from traceview.render import render
 from traceview.report import diff as diff_report
 from traceview.report import gaps as gaps_report
@@ -38,7 +38,7 @@ def diff(
     margins: Mapping[str, float] | None = None,
 ) -> str:
     """Say what changed, where it comes from, and whether it is real; margins are shares of one."""
-    compared = comparison.diff(before, after, margins=margins)
+    compared = compare(before, after, margins=margins)
     return render(diff_report.document(compared), format, width=width)
 
 

@@ -86,10 +86,10 @@ def command(
     """Compare, send the report, and let --strict decide how the command ends."""
     output.spare(before, after)
     recordings = load(before), load(after)
-    from traceview import diff  # noqa: PLC0415 -- pandas takes longer to import than help may
+    from traceview.diff import Comparability, diff  # noqa: PLC0415 -- help has no time for pandas
     from traceview.report import diff as report  # noqa: PLC0415
 
-    compared = diff.diff(*recordings, margins=margins)
+    compared = diff(*recordings, margins=margins)
     output.write(report.document(compared))
-    if strict and compared.comparable is diff.Comparability.NO:
+    if strict and compared.comparable is Comparability.NO:
         context.exit(NOT_COMPARABLE)

@@ -1,0 +1,61 @@
+"""What all tests share: golden files, real recordings, how hard hypothesis tries."""
+
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+from traceview import kineto
+from traceview.trace import Trace
+
+ROOT = Path(__file__).parents[1]
+SHARED = ROOT.parent / "shared" / "traces"
+GOLDENS = ROOT / "tests" / "goldens"
+
+settings.register_profile(
+    "traceview",
+    deadline=None,  # the first example pays for the imports of pandas
+    max_examples=40,
+    print_blob=True,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+settings.load_profile("traceview")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--update-goldens",
+        action="store_true",
+        help="write what the reports say now to the goldens",
+    )
+
+
+@pytest.fixture
+def golden(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
+    """Compares a text with the golden file of this name, byte for byte."""
+    update = bool(request.config.getoption("--update-goldens"))
+
+    def check(name: str, text: str) -> None:
+        file = GOLDENS / name
+        if update:
+            file.parent.mkdir(exist_ok=True)
+            file.write_bytes(text.encode())
+        assert text.encode() == file.read_bytes(), f"{file} (pytest --update-goldens accepts)"
+
+    return check
+
+
+@pytest.fixture(scope="session")
+def shared() -> Path:
+    """A folder of real recordings beside the project, which need not be there."""
+    if not SHARED.is_dir():
+        pytest.skip("no ../shared/traces")
+    return SHARED
+
+
+@pytest.fixture(scope="session")
+def load() -> Callable[[Path], Trace]:
+    """Reads a recording, each file once a session."""
+    return cache(kineto.load)
