@@ -743,7 +743,7 @@ Result traceview_scanner::number_argument(Cursor* cursor, Sparse* column) {
     begin = number.begin;
     end = number.end;
   } else {
-    return Result::kOdd;
+    return cursor->failed();
   }
   const bool negative = *begin == '-';
   begin += negative;

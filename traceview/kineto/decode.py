@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from operator import attrgetter
 from typing import Any, Final
 
 import msgspec
@@ -34,6 +33,9 @@ _LARGEST_PIECE: Final = 1 << 20
 _SMALLEST_PIECE: Final = 1 << 8
 _CUT = re.compile(rb'\}\s*,\s*(?=\{\s*")')
 """Between two entries; never inside a valid JSON string, for its quote would have to be escaped."""
+_DECIMALS: Final = 3
+_LONGEST_TIME: Final = 20
+"""So many characters, two of them no digits, always fit an int64."""
 _NOTHING: Final = Raw(b"")
 
 
@@ -66,7 +68,7 @@ class _Entry(msgspec.Struct, gc=False):
 
 _KEYS: Final = (*INTEGER_KEYS, *TEXT_KEYS)
 _DEFAULTS: Final = (*(None for _ in INTEGER_KEYS), *(_NOTHING for _ in TEXT_KEYS))
-_Arguments = dict[str, tuple[Any, ...]]
+_Values = dict[str, tuple[Any, ...]]
 _ENTRIES: Final = msgspec.json.Decoder(list[_Entry])
 
 
@@ -150,19 +152,15 @@ class PythonDecoder:
         try:
             if not piece.isascii():
                 piece.decode()
-            entries = _ENTRIES.decode(b"[" + piece + b"]")
-            times = {
-                key: _nanoseconds([bytes(raw) for raw in map(attrgetter(key), entries)])
-                for key in self._times
-            }
-            placed = [place for place, entry in enumerate(entries) if entry.args is not None]
-            arguments = _columns(entries[place].args for place in placed)
-            rows = np.array(placed, dtype=np.int64) + self.rows
+            entries = _columns_of(_ENTRIES.decode(b"[" + piece + b"]"))
+            times = {key: _nanoseconds(entries[key]) for key in self._times}
+            arguments, rows = _arguments_of(entries["args"], self.rows)
             integers = list(_integers(arguments, rows))
-        except (msgspec.DecodeError, UnicodeDecodeError, _NotPlainError):
+            coded = {key: _encoded(codes, entries[key]) for key, codes in self._codes.items()}
+        except (msgspec.DecodeError, ValueError):
             return False
-        for key, codes in self._codes.items():
-            self._coded[key].append(_encoded(codes, map(attrgetter(key), entries)))
+        for key, codes in coded.items():
+            self._coded[key].append(codes)
         for key, (values, known) in times.items():
             self._times[key].append(values)
             self._known[key].append(known)
@@ -170,28 +168,29 @@ class PythonDecoder:
             self._integers.setdefault(name, _Sparse()).add(found, numbers)
         self._take_texts(arguments, rows)
         self._take_identities(entries)
-        self.rows += len(entries)
+        self.rows += len(entries["args"])
         return True
 
-    def _take_texts(self, arguments: _Arguments, rows: NDArray[np.int64]) -> None:
+    def _take_texts(self, arguments: _Values, rows: NDArray[np.int64]) -> None:
         for name, keys in _KEYS_OF_TEXTS.items():
             raws = _column(arguments, keys, _NOTHING)
             places = [place for place, raw in enumerate(raws) if raw is not _NOTHING]
             if places:
-                self._add_texts(name, rows[places], (bytes(raws[place]) for place in places))
+                self._add_texts(name, rows[places], [bytes(raws[place]) for place in places])
 
-    def _take_identities(self, entries: Sequence[_Entry]) -> None:
-        places, raws = [], []
-        for place, entry in enumerate(entries):
-            if entry.ph not in LINKED:
-                raw = entry.id if entry.id is not _NOTHING else entry.id2
-                if raw is not _NOTHING:
-                    places.append(place)
-                    raws.append(bytes(raw))
+    def _take_identities(self, entries: _Values) -> None:
+        raws = [
+            _NOTHING if phase in LINKED else first if first is not _NOTHING else second
+            for phase, first, second in zip(
+                entries["ph"], entries["id"], entries["id2"], strict=True
+            )
+        ]
+        places = [place for place, raw in enumerate(raws) if raw is not _NOTHING]
         if places:
-            self._add_texts(ASYNC_ID, np.array(places, dtype=np.int64) + self.rows, raws)
+            rows = np.array(places, dtype=np.int64) + self.rows
+            self._add_texts(ASYNC_ID, rows, [bytes(raws[place]) for place in places])
 
-    def _add_texts(self, name: str, rows: NDArray[np.int64], raws: Iterable[bytes]) -> None:
+    def _add_texts(self, name: str, rows: NDArray[np.int64], raws: Sequence[bytes]) -> None:
         codes = _encoded(self._text_codes.setdefault(name, _Codes(text)), raws)
         present = codes >= 0
         self._texts.setdefault(name, _Sparse()).add(rows[present], codes[present])
@@ -249,17 +248,33 @@ _KEYS_OF_INTEGERS: Final = _grouped(INTEGER_KEYS)
 _KEYS_OF_TEXTS: Final = _grouped(TEXT_KEYS)
 
 
-def _columns(arguments: Iterable[Any]) -> _Arguments:
-    """The values of each key that at least one entry has."""
-    columns = zip(*map(msgspec.structs.astuple, arguments), strict=True)
-    return {
+def _number(value: int | str | None) -> int | None:
+    if not isinstance(value, str):
+        return value
+    if len(value) > _LONGEST_TIME:
+        raise _NotPlainError(value)
+    return integer_text(value)
+
+
+def _columns_of(entries: Sequence[_Entry]) -> _Values:
+    """The values of each field, one an entry."""
+    columns = zip(*map(msgspec.structs.astuple, entries), strict=True)
+    return dict(zip(_Entry.__struct_fields__, columns, strict=True))
+
+
+def _arguments_of(arguments: Sequence[Any], first: int) -> tuple[_Values, NDArray[np.int64]]:
+    """The values of each key that at least one entry has, and the rows of entries with any."""
+    places = [place for place, found in enumerate(arguments) if found is not None]
+    columns = zip(*(msgspec.structs.astuple(arguments[p]) for p in places), strict=True)
+    values = {
         key: column
         for key, column, missing in zip(_KEYS, columns, _DEFAULTS, strict=False)
         if column.count(missing) < len(column)
     }
+    return values, np.array(places, dtype=np.int64) + first
 
 
-def _column(arguments: _Arguments, keys: Sequence[str], missing: Any) -> Sequence[Any]:
+def _column(arguments: _Values, keys: Sequence[str], missing: Any) -> Sequence[Any]:
     """One argument of all entries; an older name counts where the present one is missing."""
     found = [arguments[key] for key in keys if key in arguments]
     if len(found) < 2:  # noqa: PLR2004 - nothing to choose from
@@ -271,12 +286,12 @@ def _column(arguments: _Arguments, keys: Sequence[str], missing: Any) -> Sequenc
 
 
 def _integers(
-    arguments: _Arguments, rows: NDArray[np.int64]
+    arguments: _Values, rows: NDArray[np.int64]
 ) -> Iterable[tuple[str, NDArray[np.int64], NDArray[Any]]]:
     for name, keys in _KEYS_OF_INTEGERS.items():
         values = _column(arguments, keys, None)
         if str in set(map(type, values)):
-            values = [integer_text(v) if isinstance(v, str) else v for v in values]
+            values = [_number(value) for value in values]
         places = [place for place, value in enumerate(values) if value is not None]
         if not places:
             continue
@@ -287,17 +302,33 @@ def _integers(
         yield name, rows[places], np.array(found, dtype=dtype)
 
 
-def _nanoseconds(texts: Sequence[bytes]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+def _nanoseconds(raws: Sequence[Raw]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
     """Times from their texts as they stand in the file."""
-    try:
-        # The writer of PyTorch always prints three decimals.
-        values = [int(t[:-4] + t[-3:]) if t[-4:-3] == b"." else _time(t) for t in texts]
-    except ValueError:
-        values = [_time(t) for t in texts]
-    known = np.array([value is not None for value in values], dtype=np.bool_)
-    if None in values:
-        values = [value or 0 for value in values]
-    return np.array(values, dtype=np.int64), known
+    known = np.array([raw is not _NOTHING for raw in raws], dtype=np.bool_)
+    values = np.zeros(len(raws), dtype=np.int64)
+    present = [raw for raw in raws if raw is not _NOTHING]
+    thousandths = _thousandths(present)
+    if thousandths is not None:
+        values[known] = thousandths
+        return values, known
+    times = [_time(bytes(raw)) for raw in raws]
+    known = np.array([time is not None for time in times], dtype=np.bool_)
+    return np.array([time or 0 for time in times], dtype=np.int64), known
+
+
+def _thousandths(raws: Sequence[Raw]) -> NDArray[np.int64] | None:
+    """Numbers written with exactly three decimals, times 1000: what PyTorch writes; else None."""
+    joined = b"".join([b" ".join(raws), b" "])
+    characters = np.frombuffer(joined, dtype=np.uint8)
+    ends = np.flatnonzero(characters == ord(" "))
+    points = np.flatnonzero(characters == ord("."))
+    if not raws or points.size != ends.size or np.any(ends - points != _DECIMALS + 1):
+        return None
+    digits = (characters >= ord("0")) & (characters <= ord("9"))
+    longest = np.diff(ends, prepend=-1).max()
+    if np.count_nonzero(~digits) != 2 * ends.size or longest > _LONGEST_TIME:
+        return None
+    return np.fromstring(joined.replace(b".", b""), dtype=np.int64, sep=" ")
 
 
 def _time(raw: bytes) -> int | None:
@@ -314,8 +345,8 @@ def _plain_text(value: int | str | None) -> str | None:
     return None if value is None else str(value)
 
 
-def _encoded(codes: _Codes, keys: Iterable[Any]) -> NDArray[np.int32]:
-    return np.array([codes[key] for key in keys], dtype=np.int32)
+def _encoded(codes: _Codes, keys: Sequence[Any]) -> NDArray[np.int32]:
+    return np.fromiter(map(codes.__getitem__, keys), dtype=np.int32, count=len(keys))
 
 
 def _joined(parts: Sequence[NDArray[Any]], dtype: Any) -> NDArray[Any]:

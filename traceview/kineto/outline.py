@@ -65,11 +65,19 @@ class Outline:
             return False  # another trace is wrapped in: its keys are read as if they were ours
         offset = window.offset
         value = window.value()
-        if value is None:
+        if value is None or not self._separated(value):
             value = self._damaged_value()
         window.position += len(value)
         self._keep(key, value, offset)
         return False
+
+    def _separated(self, value: bytes) -> bool:
+        """What follows may follow a value; a quote that was not escaped ends one too early."""
+        window = self._window
+        while True:
+            behind = window.data[window.position + len(value) :].lstrip()
+            if behind or window.final or not window.more():
+                return behind[:1] in {b"", b",", b"}"}
 
     def _key(self) -> str | None:
         window = self._window

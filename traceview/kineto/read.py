@@ -6,6 +6,7 @@ import gc
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Final
 
 import numpy as np
 
@@ -15,11 +16,17 @@ from traceview.kineto.columns import Events
 from traceview.kineto.compression import Limits
 from traceview.kineto.decode import PythonDecoder
 from traceview.kineto.entries import Columns, Decoder, Stop, joined
+from traceview.kineto.container import Source
 from traceview.kineto.outline import Outline
+from traceview.kineto.recognize import described, described_json, described_list
 from traceview.kineto.repair import EntryReader, Repairs
 from traceview.kineto.values import Row
 from traceview.kineto.window import Window
 from traceview.trace import Note
+
+
+_NO_TRACE: Final = 1000
+"""After so many faults without a single event, the file is not read further."""
 
 
 def read(path: str | os.PathLike[str], limits: Limits | None = None) -> Events:
@@ -36,7 +43,7 @@ def read(path: str | os.PathLike[str], limits: Limits | None = None) -> Events:
         rows: dict[int, Row] = {}
         while outline.advance():
             _read_entries(decoder, window, repairs, rows)
-        _check(source.name, outline, window)
+        _check(source, outline, decoder, repairs)
         columns = joined(decoder.finish(), rows)
         return _events(columns, outline, repairs, (*source.notes, *repairs.notes()))
 
@@ -52,7 +59,7 @@ def _read_entries(
     """Read one array of entries, from its first entry to behind its closing bracket."""
     entries = EntryReader(window, repairs)
     first, depth = decoder.rows, 1
-    while depth > 0:
+    while depth > 0 and (decoder.rows or repairs.count < _NO_TRACE):
         window.position, stop = decoder.scan(window.data, window.position)
         if stop is Stop.MORE and window.more():
             continue
@@ -65,15 +72,20 @@ def _read_entries(
         depth -= closed
 
 
-def _check(name: str, outline: Outline, window: Window) -> None:
+def _check(source: Source, outline: Outline, decoder: Decoder, repairs: Repairs) -> None:
     """Refuse what is no trace, with what it looks like."""
+    name = source.name
     if not outline.shape:
-        if not window.data and window.final:
-            raise EmptyTraceError(name, "the file is empty")
-        raise NotATraceError(name, "this is not JSON; expected a Chrome or Kineto trace")
+        if not source.start.strip():
+            raise EmptyTraceError(name, "the file holds nothing but white space")
+        raise NotATraceError(name, f"is no JSON but looks like {described(source.start)}")
     if not outline.found_events:
-        keys = ", ".join(outline.properties) or "no keys at all"
-        raise NotATraceError(name, f"this JSON is no trace: it has no traceEvents, but {keys}")
+        raise NotATraceError(
+            name, f"is no Chrome or Kineto trace but {described_json(outline.properties)}"
+        )
+    if decoder.rows == 0 and repairs.no_event:
+        looks = described_list(repairs.no_event, nested="wrapped_list" in repairs.offsets)
+        raise NotATraceError(name, f"is no Chrome or Kineto trace but {looks}")
 
 
 def _events(

@@ -17,9 +17,10 @@ from traceview.trace import Note
 
 _ENTRY_END = re.compile(rb'\}\s*(?:,?\s*(?=\{\s*["}])|(?=\]\s*(?:[\]},]|\Z)))')
 _ENTRY_START = re.compile(rb'\{\s*"(?:ph|cat|pid|tid|ts)"\s*:')
-_CANDIDATES = 8
-_LONGEST_ENTRY = 1 << 24
-_SHOWN = 3
+_STRAY: Final = {b",": "stray_comma", b"[": "wrapped_list", b"}": "stray_bracket"}
+_CANDIDATES: Final = 8
+_LONGEST_ENTRY: Final = 1 << 24
+_SHOWN: Final = 3
 
 
 @dataclass(slots=True)
@@ -27,11 +28,15 @@ class Repairs:
     """What was repaired or skipped, by kind, with byte offsets of the text."""
 
     offsets: dict[str, list[int]] = field(default_factory=dict)
+    count: int = 0
     dropped: int = 0
     repaired: int = 0
+    no_event: bytes = b""
+    """The first entry that was no object."""
 
     def add(self, kind: str, offset: int) -> None:
         """Count one fault."""
+        self.count += 1
         self.offsets.setdefault(kind, []).append(offset)
 
     def notes(self) -> tuple[Note, ...]:
@@ -57,6 +62,7 @@ _MEANING: Final = {
     "missing_comma": "a comma was missing",
     "missing_quote": "a quote was missing",
     "no_event": "an entry that is no object was dropped",
+    "stray_bracket": "a closing bracket too many was passed over",
     "stray_comma": "a comma too many was passed over",
     "unclosed": "the array of events is not closed",
     "unescaped_quote": "a quote within a string was not escaped",
@@ -85,17 +91,18 @@ class EntryReader:
         """
         window, offset = self._window, self._window.offset
         mark = window.skip_space()
-        if mark in {b"", b"]", b"}"}:
-            window.position += mark == b"]"
-            if mark != b"]":
-                self._repairs.add("unclosed", offset)
-            elif not first:
+        if mark == b"]":
+            window.position += 1
+            if not first:
                 self._repairs.add("stray_comma", offset)
             return [], True
-        if mark in {b",", b"["}:
+        if mark in _STRAY and not self._closes_all(mark):
             window.position += 1
-            self._repairs.add("stray_comma" if mark == b"," else "wrapped_list", offset)
+            self._repairs.add(_STRAY[mark], offset)
             return [], False
+        if mark in {b"", b"}"} or (mark == b'"' and self._is_key()):
+            self._repairs.add("unclosed", offset)
+            return [], True
         value = window.value()
         rows = self._well_formed(value) if value is not None else self._damaged()
         return rows, self._separated()
@@ -107,6 +114,7 @@ class EntryReader:
         if not value.startswith(b"{"):
             self._repairs.dropped += 1
             self._repairs.add("no_event", offset)
+            self._repairs.no_event = self._repairs.no_event or value
             return []
         try:
             result = row(value)
@@ -174,8 +182,24 @@ class EntryReader:
         if mark in {b",", b"]"}:
             window.position += 1
             return mark == b"]"
-        if mark in {b"", b"}"}:
-            self._repairs.add("unclosed", window.offset)
+        if mark == b"" or self._closes_all(mark):
+            if "cut_end" not in self._repairs.offsets:
+                self._repairs.add("unclosed", window.offset)
             return True
         self._repairs.add("missing_comma", window.offset)
         return False
+
+    def _closes_all(self, mark: bytes) -> bool:
+        """The text ends with the bracket at the position: that of the array is missing."""
+        window = self._window
+        while mark == b"}" and not window.data[window.position + 1 :].strip():
+            if window.final or not window.more():
+                return True
+        return False
+
+    def _is_key(self) -> bool:
+        """A property follows: the bracket of the array is missing."""
+        window = self._window
+        value = window.value()
+        behind = window.data[window.position + len(value or b"") :].lstrip()
+        return value is not None and behind.startswith(b":")

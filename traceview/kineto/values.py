@@ -36,6 +36,7 @@ TEXT_KEYS: Final = {name: name for name in TEXT_ARGUMENTS} | {
 
 _PLAIN_NUMBER = re.compile(r"(-?)(\d{1,18})(?:\.(\d{1,3}))?")
 _INTEGER = re.compile(r"-?\d+", re.ASCII)
+_LONGEST_INTEGER: Final = 40
 _OBJECT = msgspec.json.Decoder(dict[str, Raw])
 _TEXT = msgspec.json.Decoder(str)
 _MISSING = frozenset({b"", b"null"})
@@ -86,13 +87,13 @@ def _arguments(fields: Mapping[str, bytes], result: Row) -> None:
     """Add the arguments that are kept. A present name comes before an older one."""
     for key, value in fields.items():
         if (name := INTEGER_KEYS.get(key)) is not None:
-            if key == name or name not in fields:
+            if key == name or fields.get(name, b"") in _MISSING:
                 number = integer(value, unsigned=name in UNSIGNED, odd=result.odd)
                 if number is not None:
                     result.integers[name] = number
         elif (
             (name := TEXT_KEYS.get(key)) is not None
-            and (key == name or name not in fields)
+            and (key == name or fields.get(name, b"") in _MISSING)
             and (content := text(value)) is not None
         ):
             result.texts[name] = content
@@ -110,6 +111,9 @@ def integer(value: bytes, *, unsigned: bool, odd: list[str]) -> int | None:
     content = text(value)
     if content is None:
         return None
+    if len(content) > _LONGEST_INTEGER and _INTEGER.fullmatch(content):
+        odd.append("integer_too_large")
+        return None
     number = integer_text(content)
     if number is None:
         if value.startswith(b'"') or (fraction := _decimal(content)) is None:
@@ -126,7 +130,9 @@ def integer(value: bytes, *, unsigned: bool, odd: list[str]) -> int | None:
 
 def integer_text(content: str) -> int | None:
     """The integer that a text of digits stands for; None for any other text."""
-    return int(content) if _INTEGER.fullmatch(content) else None
+    if len(content) > _LONGEST_INTEGER or not _INTEGER.fullmatch(content):
+        return None
+    return int(content)
 
 
 def nanoseconds(content: str) -> int | None:
@@ -156,8 +162,10 @@ def _time(value: bytes, odd: list[str]) -> int | None:
 def _identity(value: bytes, odd: list[str]) -> str | None:
     """A process or thread: numbers and strings of the same text are the same one."""
     content = text(value)
-    if content is None or value.startswith(b'"') or _INTEGER.fullmatch(content):
+    if content is None or value.startswith(b'"'):
         return content
+    if _INTEGER.fullmatch(content):
+        return "0" if content == "-0" else content
     number = _decimal(content)
     if number is not None and number.is_finite() and number == number.to_integral_value():
         odd.append("float_for_integer")
