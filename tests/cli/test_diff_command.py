@@ -2,40 +2,19 @@
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 from cli.commandline import traceview
-
-
-def recording(file: Path, device: str, duration: int) -> Path:
-    """Three kernels, each launched in a step of its own, on a device of this name."""
-    events: list[dict[str, Any]] = []
-    for step in range(3):
-        start = 1000 * step
-        name = f"ProfilerStep#{step}"
-        at = {"ph": "X", "pid": 1, "tid": 1, "ts": start, "dur": 900, "name": name}
-        events += [
-            at | {"cat": "user_annotation"},
-            at | {"cat": "cuda_runtime", "name": "cudaLaunchKernel", "ts": start + 10, "dur": 5,
-                  "args": {"correlation": step + 1}},
-            at | {"cat": "kernel", "name": "gemm", "pid": 0, "tid": 7, "ts": start + 20,
-                  "dur": duration,
-                  "args": {"correlation": step + 1, "device": 0, "stream": 7}},
-        ]  # fmt: skip
-    properties = [{"id": 0, "name": device}]
-    content = {"schemaVersion": 1, "deviceProperties": properties, "traceEvents": events}
-    file.write_text(json.dumps(content), encoding="utf-8")
-    return file
+from cli.recordings import recording
 
 
 @pytest.fixture
 def before(tmp_path: Path) -> Path:
-    return recording(tmp_path / "before.json", "GPU A", 500)
+    return recording(tmp_path / "before.json")
 
 
 def test_strict_ends_with_4_where_the_two_cannot_be_compared(before: Path, tmp_path: Path) -> None:
-    after = recording(tmp_path / "after.json", "GPU B", 300)
+    after = recording(tmp_path / "after.json", device="GPU B")
     lax, strict = traceview("diff", before, after), traceview("diff", before, after, "--strict")
     assert (lax.returncode, strict.returncode) == (0, 4)
     assert strict.stdout == lax.stdout
@@ -47,7 +26,7 @@ def test_strict_ends_well_where_they_can(before: Path) -> None:
 
 
 def test_margins_reach_the_verdicts_as_shares(before: Path, tmp_path: Path) -> None:
-    after = recording(tmp_path / "after.json", "GPU A", 510)
+    after = recording(tmp_path / "after.json", duration_us=510)
     arguments = ["diff", before, after, "--format", "json"]
     for margin, verdict in (("1%", "regressed"), ("4", "same")):
         shown = json.loads(traceview(*arguments, "--margin", f"gpu_busy={margin}").stdout)

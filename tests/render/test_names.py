@@ -25,7 +25,7 @@ def test_what_has_no_shape_is_escaped(name: str, shown: str) -> None:
 
 
 def test_both_ends_of_a_long_name_stay() -> None:
-    assert shortened("void kernel<float, 4>(int, float*)", 20) == "void kern... float*)"
+    assert shortened("void kernel<float, 4>(int, float*)", 20) == "void kernel<...oat*)"
 
 
 @given(st.text(), st.integers(1, 40))

@@ -26,7 +26,7 @@ sync stall             -         -           -       -  cannot tell
 Kernels
 Each instant is shared equally.
 kernel                                      count  busy (ms)   share  delta (ms)
-void at::native::ve...:array<char*, 3ul>)  12,000       4.87  75.0 %       -4.24
+void at::native::vectorize...char*, 3ul>)  12,000       4.87  75.0 %       -4.24
 gemm                                            3       1.23  20.0 %       +1.00
 tiny                                            1      <0.01   5.0 %        0.00
 ... and 1 more

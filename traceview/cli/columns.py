@@ -29,7 +29,7 @@ Examples:
 @output_options
 def command(output: Output) -> None:
     """Send the reference of all columns."""
-    from traceview import schema  # noqa: PLC0415 -- pandas takes longer to import than help may
+    from traceview import schema  # noqa: PLC0415 -- help has no time for pandas
 
     output.write(
         document([value for value in vars(schema).values() if isinstance(value, schema.Schema)])

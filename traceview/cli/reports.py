@@ -26,7 +26,7 @@ limit_option: Callable[[Callable[..., None]], Callable[..., None]] = click.optio
 
 def load(path: str) -> Trace:
     """Read a trace, with a sign of life where somebody is watching."""
-    from traceview import kineto  # noqa: PLC0415 -- pandas takes longer to import than help may
+    from traceview import kineto  # noqa: PLC0415 -- help has no time for pandas
 
     with progress(path):
         return kineto.load(path)

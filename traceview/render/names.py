@@ -32,14 +32,14 @@ def _escape(character: str) -> str:
 def shortened(text: str, width: int) -> str:
     """`text` in at most `width` terminal cells, its middle left out where it is too long.
 
-    Both ends of a kernel name tell something: the function at its begin, the types at its end.
+    Both ends of a kernel name tell something, but its begin, with the function, tells more.
     """
     if cell_len(text) <= width:
         return text
     room = width - len(ELLIPSIS)
     if room < len(ELLIPSIS):
         return _begin(text, width)
-    end = _begin(text[::-1], room // 2)[::-1]
+    end = _begin(text[::-1], room // 3)[::-1]
     return _begin(text, room - cell_len(end)) + ELLIPSIS + end
 
 
