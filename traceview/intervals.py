@@ -13,6 +13,9 @@ from numpy.typing import ArrayLike, NDArray
 
 Ints = NDArray[np.int64]
 
+_ROUNDS = 8
+"""Nesting is settled after two rounds unless intervals overlap in a staircase."""
+
 
 class Spans(NamedTuple):
     """Disjoint, sorted, non-empty intervals."""
@@ -139,14 +142,73 @@ def innermost(starts: ArrayLike, ends: ArrayLike, times: ArrayLike) -> NDArray[n
     return np.where(found >= 0, order[found], -1) if end.size else np.full(at.size, -1)
 
 
+def nest(starts: ArrayLike, ends: ArrayLike) -> tuple[NDArray[np.intp], Ints]:
+    """Nested as a stack would have it: the parent of each interval, -1 for none, and its end.
+
+    The intervals come in order of their start, an outer one before an inner one. The parent is the
+    last one before that has not ended yet, and what outlives its parent ends with it, so that
+    siblings never overlap.
+    """
+    begin = np.asarray(starts, dtype=np.int64)
+    given = np.asarray(ends, dtype=np.int64)
+    end = given
+    for _ in range(_ROUNDS):
+        parent = _enclosing(begin, end)
+        cut = _least_of_ancestors(parent, given)
+        if np.array_equal(cut, end):
+            return parent, end
+        end = cut
+    return _nest_one_by_one(begin, given)
+
+
 def _previous_longer(ends: Ints) -> NDArray[np.intp]:
     """For each i the nearest j < i with ends[j] > ends[i], or -1, by pointer jumping."""
     before = np.arange(-1, ends.size - 1)
-    while True:
-        short = (before >= 0) & (ends[before] <= ends)
-        if not short.any():
-            return before
-        before[short] = before[before[short]]
+    open_ = np.flatnonzero(before >= 0)
+    while open_.size:
+        open_ = open_[ends[before[open_]] <= ends[open_]]
+        before[open_] = before[before[open_]]
+        open_ = open_[before[open_] >= 0]
+    return before
+
+
+def _enclosing(begin: Ints, end: Ints) -> NDArray[np.intp]:
+    """For each interval the last one before it that covers its begin, or -1."""
+    outer = _previous_longer(end)
+    found = np.arange(-1, begin.size - 1)
+    open_ = np.flatnonzero(found >= 0)
+    while open_.size:
+        open_ = open_[end[found[open_]] <= begin[open_]]
+        found[open_] = outer[found[open_]]
+        open_ = open_[found[open_] >= 0]
+    return found
+
+
+def _least_of_ancestors(parent: NDArray[np.intp], values: Ints) -> Ints:
+    """The least of the value of each node and those of all its ancestors, by pointer jumping."""
+    least, up = values.copy(), parent.copy()
+    open_ = np.flatnonzero(up >= 0)
+    while open_.size:
+        higher = up[open_]
+        # One assignment after the other would let a node see a half-done ancestor.
+        lower, further = np.minimum(least[open_], least[higher]), up[higher]
+        least[open_], up[open_] = lower, further
+        open_ = open_[further >= 0]
+    return least
+
+
+def _nest_one_by_one(begin: Ints, given: Ints) -> tuple[NDArray[np.intp], Ints]:
+    """As `nest`, for staircases of overlap, of which a round of jumping settles a step."""
+    parent, end = np.full(begin.size, -1), given.copy()
+    stack: list[int] = []
+    for number, start in enumerate(begin.tolist()):
+        while stack and end[stack[-1]] <= start:
+            stack.pop()
+        if stack:
+            parent[number] = stack[-1]
+            end[number] = min(end[number], end[stack[-1]])
+        stack.append(number)
+    return parent, end
 
 
 def _sorted(starts: ArrayLike, ends: ArrayLike) -> tuple[Ints, Ints]:
