@@ -204,6 +204,12 @@ HELD = Column("bytes", "int64", _BYTES, "alive at the peak")
 TOTAL_NS = Column("total_ns", "int64", _NS, "durations added up, overlap counted twice")
 MEDIAN_NS = Column("median_ns", "int64", _NS, "median duration, rounded down")
 
+PATH_KIND = Column("kind", "string", _TEXT, "what the path is in: kernel, queued, cpu_op, ...")
+PATH_NAME = Column("name", "string", _TEXT, "the device work, or the innermost op or call")
+ON_DEVICE = Column("device", "Int64", _ID, "device that ran or waited; missing on the host")
+PATH_HOST_NS = Column("host_path_ns", "int64", _NS, "of the path, on the host")
+PATH_DEVICE_NS = Column("device_path_ns", "int64", _NS, "of the path, in work it launched")
+
 CODE = Column("code", "string", _TEXT, "what the note is about")
 NOTE = Column("text", "string", _TEXT, "the note in words")
 NOTE_COUNT = Column("count", "Int64", _COUNT, "how many events it concerns")
@@ -269,6 +275,22 @@ AT_PEAK = Schema(
     "one row a memory device and owner; they add up to the peak",
     (DEVICE_TYPE, MEMORY_DEVICE, GROUP, HELD),
 )  # fmt: skip
+CRITICAL_PATH = Schema(
+    "critical_path",
+    "one row a stretch of the critical path of a step; they tile it exactly",
+    (STEP, START_NS, DURATION_NS, PATH_KIND, PATH_NAME, OP, ANNOTATION, ON_DEVICE, STREAM, PROCESS,
+     THREAD),
+)  # fmt: skip
+CRITICAL_PARTS = Schema(
+    "critical_path_parts",
+    "one row a step and kind of stretch; they add up to the length of the step",
+    (STEP, PATH_KIND, NS),
+)
+CRITICAL_OPS = Schema(
+    "critical_path_ops",
+    "one row an op that lies on the critical path; they add up to it",
+    (OP, COUNT, PATH_HOST_NS, PATH_DEVICE_NS, NS),
+)
 COVERAGE = Schema(
     "coverage",
     "one row a note on what the figures leave out or cannot know",
@@ -295,6 +317,9 @@ MARGIN = Column("margin", "Float64", Unit.SHARE, "smallest change that matters")
 BASIS = Column("basis", "string", _TEXT, "where the interval comes from: exact, measured, ...")
 VERDICT = Column("verdict", "string", _TEXT, "improved, regressed, same or cannot_tell")
 REASONS = Column("reasons", "string", _TEXT, "codes of the reasons, blank between them")
+DETECTABLE = Column(
+    "detectable", "Float64", Unit.SHARE, "change that would have been seen, where none can be told"
+)
 
 PART = Column("kind", "string", _TEXT, "busy or idle")
 PATH = Column("path", "string", _TEXT, "what the row is of: a kernel's name, a cause of idle time")
@@ -315,7 +340,7 @@ QUANTITIES = Schema(
     "quantities",
     "one row a quantity of a diff",
     (QUANTITY, UNIT, BEFORE, AFTER, DELTA, RATIO, INTERVAL_LOW, INTERVAL_HIGH, MARGIN, BASIS,
-     VERDICT, REASONS),
+     VERDICT, REASONS, DETECTABLE),
 )  # fmt: skip
 ATTRIBUTION = Schema(
     "attribution",
