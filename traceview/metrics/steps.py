@@ -71,7 +71,7 @@ def steps(trace: Trace) -> pd.DataFrame:
             s.HOST_NS: ranges[s.DURATION_NS],
             s.DEVICE_EVENTS: events,
             s.LAUNCHES: np.bincount(calls, minlength=count),
-            s.BUSY_NS: busy.reshape(count, -1).sum(axis=1),
+            s.BUSY_NS: busy.reshape(count, max(devices.size, 1)).sum(axis=1),
             s.DEVICE_END_NS: pd.arrays.IntegerArray(np.where(events > 0, last, 0), events == 0),
             s.DEVICE_PERIOD_NS: pd.arrays.IntegerArray(np.where(known, period, 0), ~known),
             s.EXCLUDED: _excluded(trace, ranges, events),
