@@ -8,8 +8,10 @@ symmetric in the logarithm, so that comparing the other way round mirrors every 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from statistics import fmean, variance
 
 
 class Verdict(StrEnum):
@@ -37,14 +39,6 @@ class Basis(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Interval:
-    """Ends of an interval of the ratio after / before."""
-
-    low: float
-    high: float
-
-
-@dataclass(frozen=True, slots=True)
 class Judgement:
     """A verdict, with the codes of its reasons."""
 
@@ -66,28 +60,89 @@ def prior_half_width(sd: float, runs_before: int = 1, runs_after: int = 1) -> fl
     return PRIOR_WIDTH * sd * spread
 
 
-def ratio_interval(ratio: float, half_width: float) -> Interval:
-    """The interval around a ratio whose logarithm is known to +-half_width."""
-    return Interval(ratio * math.exp(-half_width), ratio * math.exp(half_width))
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A difference (of logarithms, or of shares) and how well it is known.
+
+    `error` is its standard error with `freedom` degrees of freedom; without either, the half width
+    stands for itself, as a prior does.
+    """
+
+    difference: float
+    half_width: float
+    error: float | None = None
+    freedom: float | None = None
+
+    @property
+    def low(self) -> float:
+        """Lower end of the interval."""
+        return self.difference - self.half_width
+
+    @property
+    def high(self) -> float:
+        """Upper end of the interval."""
+        return self.difference + self.half_width
+
+    def beyond(self, margin: float) -> float:
+        """The p value against "no change beyond the margin"; below 0.05 just when the interval is
+        wholly beyond it. Only of a measured estimate.
+        """
+        from scipy.stats import t  # noqa: PLC0415 -- scipy takes longer to import than help may
+
+        distance = abs(self.difference) - margin
+        if not self.error:
+            return 0.0 if distance > 0 else 1.0
+        return min(1.0, 2 * float(t.sf(distance / self.error, self.freedom)))
 
 
-def judge(interval: Interval, margin: float) -> Judgement:
-    """The verdict on a ratio; `margin` is a share of one (0.05: five per cent)."""
-    low, high, limit = math.log(interval.low), math.log(interval.high), math.log1p(margin)
-    return _judge(low, high, limit)
+ALPHA = 0.05
+"""Of how many comparisons of a program with itself may call a change."""
 
 
-def judge_share(difference: float, half_width: float, margin: float) -> Judgement:
-    """The verdict on a difference that is a share of something else, known to +-half_width."""
-    return _judge(difference - half_width, difference + half_width, margin)
+def welch(before: Sequence[float], after: Sequence[float]) -> Estimate:
+    """The difference of two means with its 95 % interval, by Welch.
+
+    Each value is one recording; two or more a side. Steps of one recording are no samples: runs
+    differ by more than steps do.
+    """
+    parts = variance(before) / len(before), variance(after) / len(after)
+    difference, squared = fmean(after) - fmean(before), sum(parts)
+    if squared == 0:
+        return Estimate(difference, 0.0, 0.0, math.inf)
+    freedom = squared**2 / (parts[0] ** 2 / (len(before) - 1) + parts[1] ** 2 / (len(after) - 1))
+    error = math.sqrt(squared)
+    return Estimate(difference, _quantile(freedom) * error, error, freedom)
 
 
-def _judge(low: float, high: float, limit: float) -> Judgement:
-    if high < -limit:
+def profiled(difference: float, sd: float, freedom: float, runs: tuple[int, int]) -> Estimate:
+    """A difference whose run-to-run sd comes from a noise profile of `freedom` degrees."""
+    error = sd * math.sqrt(1 / runs[0] + 1 / runs[1])
+    return Estimate(difference, _quantile(freedom) * error, error, freedom)
+
+
+def _quantile(freedom: float) -> float:
+    from scipy.stats import t  # noqa: PLC0415 -- scipy takes longer to import than help may
+
+    return float(t.ppf(1 - ALPHA / 2, freedom))
+
+
+def holm(values: Sequence[float]) -> list[bool]:
+    """Which of a family of p values are significant together, by Holm's step-down."""
+    result = [False] * len(values)
+    for rank, index in enumerate(sorted(range(len(values)), key=values.__getitem__)):
+        if values[index] >= ALPHA / (len(values) - rank):
+            break
+        result[index] = True
+    return result
+
+
+def judge(estimate: Estimate, margin: float) -> Judgement:
+    """The verdict on a difference whose smallest size that matters is `margin`."""
+    if estimate.high < -margin:
         return Judgement(Verdict.IMPROVED)
-    if low > limit:
+    if estimate.low > margin:
         return Judgement(Verdict.REGRESSED)
-    if -limit <= low and high <= limit:
-        apart = low > 0 or high < 0
+    if -margin <= estimate.low and estimate.high <= margin:
+        apart = estimate.low > 0 or estimate.high < 0
         return Judgement(Verdict.SAME, ("real_but_below_margin",) if apart else ())
     return Judgement(Verdict.CANNOT_TELL, ("interval_straddles_margin",))

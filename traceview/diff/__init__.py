@@ -1,10 +1,12 @@
-"""Diff: the same metrics on two recordings, and what can be said of the difference.
+"""Diff: the same metrics on two sides, and what can be said of the difference.
 
+recordings  what a side is: repeated runs of one program
 measure     what one recording contributes: totals over its steady windows
-comparable  are the two of the same work, recorded alike?
+comparable  whether they are of the same work, recorded alike
 structure   exact facts: counts, calls, kernel sets
 attribute   where the difference comes from; adds up to the ns
-judge       is it real? one verdict a quantity
+judge       whether it is real: one verdict a quantity
+noise       how far recordings of one program differ
 """
 
 from __future__ import annotations
@@ -16,11 +18,13 @@ import pandas as pd
 
 from traceview import schema as s
 from traceview.diff.attribute import attribution, per_step
-from traceview.diff.comparable import SAME_RECORDING, Comparability, Reason, comparability
+from traceview.diff.comparable import SAME_RECORDING, Comparability, comparability
 from traceview.diff.judge import MARGINS, Sides, quantities
-from traceview.diff.measure import Measured, first_is_unfit, measure
+from traceview.diff.measure import Measured
+from traceview.diff.noise import NoiseProfile
+from traceview.diff.reasons import Reason
+from traceview.diff.recordings import Side, measured
 from traceview.diff.structure import structure
-from traceview.trace import Trace
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,15 +45,20 @@ class TraceDiff:
     memory: pd.DataFrame
 
 
-def diff(before: Trace, after: Trace, *, margins: Mapping[str, float] | None = None) -> TraceDiff:
-    """Compare two recordings of one program.
+def diff(
+    before: Side,
+    after: Side,
+    *,
+    margins: Mapping[str, float] | None = None,
+    noise: NoiseProfile | None = None,
+) -> TraceDiff:
+    """Compare recordings of two versions of a program: one a side, or several.
 
-    `margins` replaces the smallest changes that matter (judge.MARGINS) by quantity, as shares of
-    one. Raises UsageError for an unknown quantity.
+    `margins` replaces the smallest changes that matter (MARGINS) by quantity, as shares of one.
+    `noise` says how far runs of such a program differ, where neither side has three recordings.
+    Raises UsageError for an unknown quantity, and for a side that is no set of repeated recordings.
     """
-    without_first = first_is_unfit(before) or first_is_unfit(after)
-    sides = tuple((measure(trace, without_first=without_first),) for trace in (before, after))
-    left, right = sides
+    left, right = measured(before, after)
     verdict, reasons = comparability(left, right)
     before_step, after_step = per_step(left), per_step(right)
     judged = quantities(
@@ -60,6 +69,7 @@ def diff(before: Trace, after: Trace, *, margins: Mapping[str, float] | None = N
             after_step,
             same=any(reason.code == SAME_RECORDING for reason in reasons),
             comparable=verdict is not Comparability.NO,
+            noise=noise,
         ),
         margins,
     )

@@ -1,18 +1,20 @@
-"""Are the two sides recordings of the same work, made in the same way?"""
+"""Whether the two sides are recordings of the same work, made in the same way."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
 
 import numpy as np
 
 from traceview import schema as s
 from traceview.diff.measure import Measured
+from traceview.diff.reasons import Reason
+from traceview.diff.shapes import shape_reasons
 from traceview.metrics.steps import OTHER_SIDE, REASONS, steps
 from traceview.trace import OPTIONS, VERSIONS, Trace
+from traceview.workload import Workload, declared
 
 
 class Comparability(StrEnum):
@@ -23,27 +25,16 @@ class Comparability(StrEnum):
     NO = "no"
 
 
-@dataclass(frozen=True, slots=True)
-class Reason:
-    """A difference between the sides other than the one looked for.
-
-    `forbids` says that no ratio between them means anything; `informs` that it is only good to know.
-    """
-
-    code: str
-    text: str
-    forbids: bool = False
-    informs: bool = False
-
-
 SAME_RECORDING = "same_recording"
+WRONG_RESULT = "wrong_result"
 
 
 def comparability(
     before: Sequence[Measured], after: Sequence[Measured]
 ) -> tuple[Comparability, tuple[Reason, ...]]:
-    """The verdict and its reasons."""
-    reasons = tuple(_reasons(before, after))
+    """The verdict and its reasons, what forbids a comparison first."""
+    found = sorted(_reasons(before, after), key=lambda reason: (not reason.forbids, reason.informs))
+    reasons = tuple(found)
     if any(reason.forbids for reason in reasons):
         return Comparability.NO, reasons
     if any(not reason.informs for reason in reasons):
@@ -65,15 +56,24 @@ def fingerprint(trace: Trace) -> str:
 
 def _reasons(before: Sequence[Measured], after: Sequence[Measured]) -> Iterator[Reason]:
     left, right = before[0].trace, after[0].trace
-    prints = {fingerprint(r.trace) for r in before} & {fingerprint(r.trace) for r in after}
-    if prints:
+    if {fingerprint(r.trace) for r in before} & {fingerprint(r.trace) for r in after}:
         yield Reason(SAME_RECORDING, "both sides are the same recording", informs=True)
+    yield from _wrong_results(before, after)
     yield from _hardware(left, right)
-    yield from _properties("versions_differ", "", VERSIONS, left, right)
-    yield from _properties("options_differ", "profiler option ", OPTIONS, left, right, absent=False)
+    yield from _versions(left, right)
+    yield from _options(left, right)
+    yield from _within_a_side(before, after)
     yield from _coverage(before, after)
     yield from _steps(before, after)
     yield from _workload(before, after)
+
+
+def _wrong_results(before: Sequence[Measured], after: Sequence[Measured]) -> Iterator[Reason]:
+    for name, side in (("before", before), ("after", after)):
+        for workload in filter(None, map(_declared, side)):
+            if workload.numerics.verdict == "wrong":
+                yield Reason(WRONG_RESULT, f"{name}: {workload.numerics.text}", forbids=True)
+                break
 
 
 def _hardware(left: Trace, right: Trace) -> Iterator[Reason]:
@@ -81,49 +81,68 @@ def _hardware(left: Trace, right: Trace) -> Iterator[Reason]:
     if first and second and first != second:
         names = f"{', '.join(first)} against {', '.join(second)}"
         yield Reason("hardware_differs", f"the devices differ: {names}", forbids=True)
-    elif not first and not second:
+    elif not first and not second and not (left.work.empty and right.work.empty):
         yield Reason("hardware_unknown", "neither file names its device")
-    elif not first or not second:
+    elif bool(first) != bool(second):
         yield Reason("hardware_unknown", "only one of the files names its device")
 
 
-def _properties(
-    code: str, what: str, names: Sequence[str], left: Trace, right: Trace, absent: object = None
-) -> Iterator[Reason]:
-    for name in names:
-        values = [t.metadata.properties.get(name, absent) for t in (left, right)]
-        first, second = (bool(v) if absent is False else v for v in values)
+def _versions(left: Trace, right: Trace) -> Iterator[Reason]:
+    stated = [trace.metadata.versions for trace in (left, right)]
+    for name in VERSIONS:
+        first, second = (versions.get(name, "not recorded") for versions in stated)
         if first != second:
-            words = "not recorded" if absent is None else "off"
-            shown = [words if v in (None, False) else "on" if v is True else v
-                     for v in (first, second)]  # fmt: skip
-            yield Reason(code, f"{what}{name}: {shown[0]} against {shown[1]}")
+            yield Reason("versions_differ", f"{name}: {first} against {second}")
+    first, second = (t.metadata.torch_version or "not recorded" for t in (left, right))
+    if first != second:
+        yield Reason("versions_differ", f"torch: {first} against {second}")
+
+
+def _options(left: Trace, right: Trace) -> Iterator[Reason]:
+    stated = [trace.metadata.options for trace in (left, right)]
+    for name in OPTIONS:
+        first, second = ("on" if options.get(name) else "off" for options in stated)
+        if first != second:
+            cost = ", which costs host time" if name in ("with_stack", "profile_memory") else ""
+            yield Reason(
+                "options_differ", f"profiler option {name}{cost}: {first} against {second}"
+            )
+
+
+def _within_a_side(before: Sequence[Measured], after: Sequence[Measured]) -> Iterator[Reason]:
+    """Recordings of one side that are not of one program, as far as their counts tell."""
+    for name, side in (("before", before), ("after", after)):
+        counts = {round(len(r.work) / r.count, 2) for r in side}
+        machines = {r.trace.metadata.device_names for r in side}
+        if len(counts) > 1 or len(machines) > 1:
+            shown = ", ".join(f"{count:,g}" for count in sorted(counts))
+            text = f"the recordings {name} differ among themselves: {shown} device events a step"
+            yield Reason("recordings_differ", text)
 
 
 def _coverage(before: Sequence[Measured], after: Sequence[Measured]) -> Iterator[Reason]:
     have = [any(r.has_device for r in side) for side in (before, after)]
     if have[0] != have[1]:
         side = "before" if have[1] else "after"
-        yield Reason("no_device_work", f"only the side {side} has no device work", forbids=True)
+        yield Reason("no_device_work", f"the side {side} has no device work", forbids=True)
     elif not have[0]:
-        yield Reason("no_device_work", "neither side has device work: only the host is compared")
+        yield Reason("no_device_work", "no device work on either side: only the host is compared")
 
 
 def _steps(before: Sequence[Measured], after: Sequence[Measured]) -> Iterator[Reason]:
-    stepped = [all(len(r.used) for r in side) for side in (before, after)]
+    stepped = [all(len(r.used) > 0 for r in side) for side in (before, after)]
     if stepped[0] != stepped[1]:
-        side = "before" if stepped[1] else "after"
-        yield Reason(
-            "no_steps", f"only the side {side} has no steps: its whole window is one", forbids=True
-        )
+        where = "before" if stepped[1] else "after"
+        text = f"the side {where} has no steps: its whole window would count as one"
+        yield Reason("no_steps", text, forbids=True)
     elif not stepped[0]:
         yield Reason("no_steps", "no steps on either side: whole windows are compared")
     for name, side in (("before", before), ("after", after)):
         excluded = {reason for recording in side for reason in _left_out(recording)}
-        counted = sum(len(r.used) for r in side), sum(r.all_steps for r in side)
         if excluded:
-            why = "; ".join(REASONS.get(code, code) for code in sorted(excluded))
-            text = f"{name}: {counted[0]} of {counted[1]} steps count ({why})"
+            used, recorded = sum(len(r.used) for r in side), sum(r.all_steps for r in side)
+            why = "; ".join(REASONS[code] for code in sorted(excluded))
+            text = f"{name}: {used} of {recorded} steps count ({why})"
             yield Reason("steps_excluded", text, informs=True)
     counts = [sum(len(r.used) for r in side) for side in (before, after)]
     if all(stepped) and counts[0] != counts[1]:
@@ -138,14 +157,41 @@ def _left_out(recording: Measured) -> set[str]:
     return {str(reason) for reason in out.fillna(OTHER_SIDE)}
 
 
+def _declared(recording: Measured) -> Workload | None:
+    return declared(recording.trace.metadata.properties)
+
+
 def _workload(before: Sequence[Measured], after: Sequence[Measured]) -> Iterator[Reason]:
+    """What the recordings declare to be their work; else what their ops and kernels tell."""
+    left, right = _declared(before[0]), _declared(after[0])
+    if left and right and left.work.name and right.work.name:
+        yield from _declared_work(left, right)
+        return
+    yield from shape_reasons(before[0], after[0])
     counts = [
         sum(len(r.work) for r in side) / max(sum(r.count for r in side), 1)
         for side in (before, after)
     ]
     if counts[0] != counts[1] and all(counts):
-        yield Reason(
-            "kernel_counts_differ",
+        text = (
             f"{counts[0]:,.4g} device events a step against {counts[1]:,.4g}, and the files do not "
-            "declare their workload: make sure that they do the same job",
+            "declare their workload: make sure that they do the same job"
         )
+        yield Reason("kernel_counts_differ", text)
+
+
+def _declared_work(left: Workload, right: Workload) -> Iterator[Reason]:
+    if left.work.name == right.work.name and left.work.problem == right.work.problem:
+        text = f"same declared workload ({left.work.text or left.work.name})"
+        yield Reason("same_workload", text, informs=True)
+        return
+    names = f"{left.work.name} against {right.work.name}"
+    changed = "; ".join(_changes(left.work.problem, right.work.problem))
+    text = f"the declared workloads differ: {changed or names}"
+    yield Reason("workload_differs", text, forbids=True)
+
+
+def _changes(left: Mapping[str, object], right: Mapping[str, object]) -> Iterator[str]:
+    for key in {**left, **right}:
+        if left.get(key) != right.get(key):
+            yield f"{key} {left.get(key, 'not stated')} against {right.get(key, 'not stated')}"

@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from statistics import fmean
 
 import pandas as pd
 
 from traceview import schema as s
 from traceview.diff.attribute import PerStep
 from traceview.diff.measure import Measured
+from traceview.diff.noise import NoiseProfile
 from traceview.errors import UsageError
 from traceview.intervals import apportion
 from traceview.stats import (
     Basis,
-    Interval,
+    Estimate,
     Judgement,
     Verdict,
+    holm,
     judge,
-    judge_share,
     prior_half_width,
-    ratio_interval,
+    profiled,
+    welch,
 )
 
 MARGINS: Mapping[str, float] = {
@@ -39,8 +43,11 @@ attention and of training, separate processes, interleaved. Each same-program pa
 interval that they make. Where the device is busy at least BOUND of its period on both sides, the
 period is as steady as the busy time."""
 BOUND = 0.95
+ENOUGH = 3
+"""Recordings a side from which their own spread is the measure."""
 _SHARES = ("gpu_idle", "sync_stall")
 """Judged by their difference as a share of the device period: as ratios they explode near zero."""
+_PEAK = "peak_allocated"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +60,73 @@ class Sides:
     after_step: PerStep
     same: bool
     comparable: bool
+    noise: NoiseProfile | None = None
+
+    @property
+    def runs(self) -> tuple[int, int]:
+        """Recordings before and after."""
+        return len(self.before), len(self.after)
+
+    @property
+    def longer_period_ns(self) -> int:
+        """What shares are of: the longer period, so that the other way round mirrors the verdict."""
+        return max(self.before_step.period_ns, self.after_step.period_ns)
+
+    @property
+    def device_bound(self) -> bool:
+        """Whether the device is busy nearly throughout on both sides."""
+        steps = (self.before_step, self.after_step)
+        return all(step.busy_ns >= BOUND * step.period_ns for step in steps)
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """One quantity: its values, what is known of their difference, and the verdict."""
+
+    name: str
+    margin: float
+    before: int | None
+    after: int | None
+    basis: Basis
+    judgement: Judgement
+    estimate: Estimate | None = None
+
+    @property
+    def limit(self) -> float:
+        """The margin as a difference like the estimate's: of logarithms, or of shares."""
+        return self.margin if self.name in _SHARES else math.log1p(self.margin)
+
+    def cells(self) -> tuple[object, ...]:
+        """The row as schema.QUANTITIES has it."""
+        delta, ratio = None, None
+        if self.before is not None and self.after is not None:
+            delta = self.after - self.before
+            ratio = self.after / self.before if self.before else None
+        low, high, detectable = None, None, None
+        if self.estimate:
+            low, high = self._as_shown(self.estimate.low), self._as_shown(self.estimate.high)
+            if self.judgement.verdict is Verdict.CANNOT_TELL:
+                seen = self._as_shown(self.estimate.half_width + self.limit)
+                detectable = seen if self.name in _SHARES else seen - 1
+        return (
+            self.name,
+            "bytes" if self.name == _PEAK else "ns",
+            self.before,
+            self.after,
+            delta,
+            ratio,
+            low,
+            high,
+            self.margin,
+            self.basis.value,
+            self.judgement.verdict.value,
+            " ".join(self.judgement.reasons),
+            detectable,
+        )
+
+    def _as_shown(self, difference: float) -> float:
+        """A difference as the frame has it: a ratio, or a share."""
+        return difference if self.name in _SHARES else math.exp(difference)
 
 
 def quantities(sides: Sides, margins: Mapping[str, float] | None = None) -> pd.DataFrame:
@@ -61,129 +135,145 @@ def quantities(sides: Sides, margins: Mapping[str, float] | None = None) -> pd.D
     Raises UsageError when `margins` names an unknown quantity.
     """
     chosen = {**MARGINS, **(margins or {})}
-    unknown = chosen.keys() - MARGINS.keys()
-    if unknown:
-        raise UsageError(
-            f"no quantity {', '.join(sorted(unknown))}; there are {', '.join(MARGINS)}"
-        )
-    rows = [_row(sides, name, chosen[name]) for name in MARGINS]
+    if unknown := chosen.keys() - MARGINS.keys():
+        names = ", ".join(sorted(unknown))
+        raise UsageError(f"no quantity {names}; there are {', '.join(MARGINS)}")
+    rows = _together([_row(sides, name, chosen[name]) for name in MARGINS])
+    cells = [row.cells() for row in rows]
     columns = s.QUANTITIES.columns
-    return s.QUANTITIES.frame({c: [row[i] for row in rows] for i, c in enumerate(columns)})
+    return s.QUANTITIES.frame({c: [row[i] for row in cells] for i, c in enumerate(columns)})
 
 
-def _row(sides: Sides, name: str, margin: float) -> tuple[object, ...]:
-    before, after = _value(sides, name, after=False), _value(sides, name, after=True)
-    known = before is not None and after is not None
-    ratio = after / before if known and before else None
-    interval, basis, judgement = _judgement(sides, name, before, after, margin)
-    return (
-        name,
-        "bytes" if name == "peak_allocated" else "ns",
-        before,
-        after,
-        after - before if known else None,
-        ratio,
-        interval.low if interval else None,
-        interval.high if interval else None,
-        margin,
-        basis.value,
-        judgement.verdict.value,
-        " ".join(judgement.reasons),
-    )
+def values(side: Sequence[Measured], name: str) -> list[float | None]:
+    """One quantity of each recording of a side: ns a step, or bytes."""
+    return [_of_recording(recording, name) for recording in side]
 
 
-def _value(sides: Sides, name: str, *, after: bool) -> int | None:
-    side = sides.after if after else sides.before
-    step = sides.after_step if after else sides.before_step
-    has_device = any(recording.has_device for recording in side)
-    match name:
-        case "gpu_busy":
-            return step.busy_ns if has_device else None
-        case "device_period":
-            return step.period_ns if has_device else None
-        case "gpu_idle":
-            return step.idle_ns if has_device else None
-        case "host_step":
-            return _mean([r.host_step_ns for r in side], len(side))
-        case "launch_overhead":
-            return _mean([r.launch_overhead_ns for r in side], sum(r.count for r in side))
-        case "sync_stall":
-            return _mean([r.sync_stall_ns for r in side], sum(r.count for r in side))
-        case _:
-            peaks = [r.peak_bytes for r in side]
-            return max((p for p in peaks if p is not None), default=None)
+def _row(sides: Sides, name: str, margin: float) -> _Row:
+    before = _of_side(sides.before, sides.before_step, name)
+    after = _of_side(sides.after, sides.after_step, name)
+    row = _Row(name, margin, before, after, Basis.EXACT, Judgement(Verdict.SAME))
+    if sides.same:
+        return replace(row, judgement=Judgement(Verdict.SAME, ("same_recording",)))
+    if before is None or after is None:
+        reason = "not_recorded" if before is after else "recorded_on_one_side"
+        return replace(row, judgement=Judgement(Verdict.CANNOT_TELL, (reason,)))
+    if name == _PEAK:
+        return _exact(row, before, after)
+    if not sides.comparable:
+        return replace(row, judgement=Judgement(Verdict.CANNOT_TELL, ("not_comparable",)))
+    if before == after == 0:
+        return replace(row, judgement=Judgement(Verdict.SAME, ("none_on_either_side",)))
+    if name not in _SHARES and not (before and after):
+        return replace(row, judgement=Judgement(Verdict.CANNOT_TELL, ("none_on_one_side",)))
+    if name in _SHARES and not sides.longer_period_ns:
+        return replace(row, judgement=Judgement(Verdict.CANNOT_TELL, ("no_device_work",)))
+    basis, estimate = _estimate(sides, name, before, after)
+    judgement = judge(estimate, row.limit)
+    if judgement.verdict is Verdict.CANNOT_TELL and min(sides.runs) == 1:
+        judgement = replace(judgement, reasons=(*judgement.reasons, "single_recording"))
+    return replace(row, basis=basis, estimate=estimate, judgement=judgement)
 
 
-def _mean(totals: Sequence[int | None], count: int) -> int | None:
+def _exact(row: _Row, before: int, after: int) -> _Row:
+    """Any difference of an exact figure is one, unless a margin is asked for."""
+    if before and after:
+        estimate = Estimate(math.log(after / before), 0.0)
+        return replace(row, estimate=estimate, judgement=judge(estimate, row.limit))
+    verdict = Verdict.IMPROVED if after < before else Verdict.REGRESSED
+    return replace(row, judgement=Judgement(verdict if before != after else Verdict.SAME))
+
+
+def _together(rows: list[_Row]) -> list[_Row]:
+    """Verdicts of one measured family: Holm keeps its false alarms at ALPHA."""
+    family = [row for row in rows if row.basis is Basis.MEASURED and row.estimate is not None]
+    p_values = [row.estimate.beyond(row.limit) for row in family if row.estimate]
+    kept = {row.name for row, holds in zip(family, holm(p_values), strict=True) if holds}
+    return [
+        replace(row, judgement=Judgement(Verdict.CANNOT_TELL, ("several_quantities",)))
+        if row in family and row.name not in kept and _claims(row)
+        else row
+        for row in rows
+    ]
+
+
+def _claims(row: _Row) -> bool:
+    return row.judgement.verdict in (Verdict.IMPROVED, Verdict.REGRESSED)
+
+
+def _estimate(sides: Sides, name: str, before: int, after: int) -> tuple[Basis, Estimate]:
+    """What is known of the difference, from the best basis there is."""
+    if min(sides.runs) >= ENOUGH and (measured := _measured(sides, name)):
+        return Basis.MEASURED, measured
+    if name in _SHARES:
+        difference = (after - before) / sides.longer_period_ns
+    else:
+        difference = math.log(after / before)
+    source = _period_like(sides) if name in _SHARES else name
+    profile = sides.noise and sides.noise.sd(source)
+    if profile:
+        return Basis.PROFILE, profiled(difference, *profile, sides.runs)
+    return Basis.PRIOR, Estimate(difference, prior_half_width(_prior_sd(sides, name), *sides.runs))
+
+
+def _measured(sides: Sides, name: str) -> Estimate | None:
+    """Welch over the recordings; None where one of them has no such figure, or none to divide by."""
+    before, after = values(sides.before, name), values(sides.after, name)
+    if name in _SHARES:
+        scale = sides.longer_period_ns
+        shares = [[v / scale for v in side if v is not None] for side in (before, after)]
+        complete = len(shares[0]) == len(before) and len(shares[1]) == len(after)
+        return welch(*shares) if complete else None
+    if not all(before) or not all(after):
+        return None
+    return welch([math.log(v) for v in before if v], [math.log(v) for v in after if v])
+
+
+def _prior_sd(sides: Sides, name: str) -> float:
+    own = {"gpu_busy": BUSY_SD, "host_step": HOST_SD, "launch_overhead": LAUNCH_SD}
+    return own.get(name, BUSY_SD if sides.device_bound else PERIOD_SD)
+
+
+def _period_like(sides: Sides) -> str:
+    return "gpu_busy" if sides.device_bound else "device_period"
+
+
+def _of_side(side: Sequence[Measured], step: PerStep, name: str) -> int | None:
+    """A quantity of the mean step of a side, in whole ns or bytes."""
+    if name in ("gpu_busy", "device_period", "gpu_idle"):
+        figures = {
+            "gpu_busy": step.busy_ns,
+            "device_period": step.period_ns,
+            "gpu_idle": step.idle_ns,
+        }
+        return figures[name] if any(recording.has_device for recording in side) else None
+    if name == _PEAK:
+        return max((r.peak_bytes for r in side if r.peak_bytes is not None), default=None)
+    if name == "host_step":
+        medians = [r.typical[name] for r in side if name in r.typical]
+        return int(fmean(medians)) if len(medians) == len(side) else None
+    totals = [_total(r, name) for r in side]
     known = [total for total in totals if total is not None]
     if len(known) < len(totals):
         return None
-    return int(apportion([sum(known)], count)[0])
+    return int(apportion([sum(known)], sum(r.count for r in side))[0])
 
 
-def _judgement(
-    sides: Sides, name: str, before: int | None, after: int | None, margin: float
-) -> tuple[Interval | None, Basis, Judgement]:
-    if sides.same:
-        reasons = ("same_recording",)
-        return Interval(1.0, 1.0), Basis.EXACT, Judgement(Verdict.SAME, reasons)
-    if before is None or after is None:
-        reason = "not_recorded" if before is None and after is None else "recorded_on_one_side"
-        return None, Basis.PRIOR, Judgement(Verdict.CANNOT_TELL, (reason,))
-    if name == "peak_allocated":
-        return _exact(before, after, margin)
-    if not sides.comparable:
-        return None, Basis.PRIOR, Judgement(Verdict.CANNOT_TELL, ("not_comparable",))
-    if before == after == 0:
-        return None, Basis.EXACT, Judgement(Verdict.SAME, ("none_on_either_side",))
-    half_width = _half_width(sides, name)
-    if name in _SHARES:
-        return _share(sides, after - before, half_width, margin)
-    if before == 0 or after == 0:
-        return None, Basis.PRIOR, Judgement(Verdict.CANNOT_TELL, ("none_on_one_side",))
-    interval = ratio_interval(after / before, half_width)
-    return interval, Basis.PRIOR, _explained(sides, judge(interval, margin))
+def _total(recording: Measured, name: str) -> int | None:
+    """A total over the steps that count."""
+    return {
+        "gpu_busy": recording.busy_ns,
+        "device_period": recording.window_ns,
+        "gpu_idle": recording.window_ns - recording.busy_ns,
+        "launch_overhead": recording.launch_overhead_ns,
+        "sync_stall": recording.sync_stall_ns,
+    }[name]
 
 
-def _exact(before: int, after: int, margin: float) -> tuple[Interval | None, Basis, Judgement]:
-    """Any difference of an exact figure is one."""
-    if before == after:
-        return Interval(1.0, 1.0), Basis.EXACT, Judgement(Verdict.SAME)
-    if before and after:
-        interval = ratio_interval(after / before, 0.0)
-        return interval, Basis.EXACT, judge(interval, margin)
-    verdict = Verdict.IMPROVED if after < before else Verdict.REGRESSED
-    return None, Basis.EXACT, Judgement(verdict)
-
-
-def _share(
-    sides: Sides, delta: int, half_width: float, margin: float
-) -> tuple[Interval | None, Basis, Judgement]:
-    """The longer period is the measure, so that comparing the other way round mirrors the verdict."""
-    period = max(sides.before_step.period_ns, sides.after_step.period_ns)
-    if period == 0:
-        return None, Basis.PRIOR, Judgement(Verdict.CANNOT_TELL, ("no_device_work",))
-    share = delta / period
-    interval = Interval(share - half_width, share + half_width)
-    return interval, Basis.PRIOR, _explained(sides, judge_share(share, half_width, margin))
-
-
-def _explained(sides: Sides, judgement: Judgement) -> Judgement:
-    """What would settle a `cannot_tell` is part of its reasons."""
-    single = min(len(sides.before), len(sides.after)) == 1
-    if judgement.verdict is Verdict.CANNOT_TELL and single:
-        return Judgement(judgement.verdict, (*judgement.reasons, "single_recording"))
-    return judgement
-
-
-def _half_width(sides: Sides, name: str) -> float:
-    runs = len(sides.before), len(sides.after)
-    sd = {"gpu_busy": BUSY_SD, "host_step": HOST_SD, "launch_overhead": LAUNCH_SD}.get(name)
-    if sd is None:
-        sd = BUSY_SD if _device_bound(sides) else PERIOD_SD
-    return prior_half_width(sd, *runs)
-
-
-def _device_bound(sides: Sides) -> bool:
-    steps = (sides.before_step, sides.after_step)
-    return all(step.busy_ns >= BOUND * step.period_ns for step in steps)
+def _of_recording(recording: Measured, name: str) -> float | None:
+    """The recording's median step, which one slow step does not move; its total without steps."""
+    if name == _PEAK:
+        return recording.peak_bytes
+    if recording.typical:
+        return recording.typical.get(name)
+    return None if name == "host_step" else _total(recording, name)

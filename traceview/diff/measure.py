@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,7 +25,8 @@ class Measured:
 
     `work` is the device work in the windows, cut to them, with columns of DEVICE and BUSY_NS, its
     exclusive share; `idle` is idle time by cause. `used` are the steps that count; without steps
-    `count` is 1 and a figure is of the whole window. A figure is None where it was not recorded.
+    `count` is 1 and a figure is of the whole window. `typical` are medians over the steps, by
+    quantity; a figure is missing or None where it was not recorded.
     """
 
     trace: Trace
@@ -35,10 +37,10 @@ class Measured:
     busy_ns: int
     work: pd.DataFrame
     idle: pd.Series
-    host_step_ns: int | None
     launch_overhead_ns: int | None
     sync_stall_ns: int | None
     peaks: pd.DataFrame
+    typical: Mapping[str, float]
 
     @property
     def has_device(self) -> bool:
@@ -65,6 +67,9 @@ def measure(trace: Trace, *, without_first: bool = False) -> Measured:
     windows, used = steady_windows(trace, without_first=without_first)
     work = _work_within(trace, windows)
     causes = idle(trace, windows)
+    window_ns = int((windows[s.END_NS] - windows[s.START_NS]).sum())
+    launch_ns = _by_step(*_launch_overhead(trace), used)
+    sync_ns = _by_step(*_sync_stall(trace), used)
     has_host = len(trace.host) > 0
     per_process = used.groupby(used[s.PROCESS].astype("str")).size()
     return Measured(
@@ -72,15 +77,32 @@ def measure(trace: Trace, *, without_first: bool = False) -> Measured:
         used=used,
         all_steps=len(steps(trace)),
         count=int(per_process.max()) if len(used) else 1,
-        window_ns=int((windows[s.END_NS] - windows[s.START_NS]).sum()),
+        window_ns=window_ns,
         busy_ns=int(work[s.BUSY_NS].sum()),
         work=work,
         idle=causes.groupby(s.CAUSE)[s.NS].sum(),
-        host_step_ns=int(used[s.HOST_NS].median()) if len(used) else None,
-        launch_overhead_ns=_launch_overhead(trace, used) if has_host else None,
-        sync_stall_ns=_sync_stall(trace, used) if has_host else None,
+        launch_overhead_ns=int(launch_ns.sum()) if has_host else None,
+        sync_stall_ns=int(sync_ns.sum()) if has_host else None,
         peaks=memory_peaks(trace),
+        typical=_medians(used, launch_ns, sync_ns, has_work=len(work) > 0) if len(used) else {},
     )
+
+
+def _medians(
+    used: pd.DataFrame, launch_ns: intervals.Ints, sync_ns: intervals.Ints, *, has_work: bool
+) -> dict[str, float]:
+    """The median step of one recording, by quantity."""
+    per_step = {
+        "host_step": used[s.HOST_NS],
+        "launch_overhead": pd.Series(launch_ns),
+        "sync_stall": pd.Series(sync_ns),
+    }
+    if has_work:
+        per_step["gpu_busy"] = used[s.BUSY_NS]
+        per_step["device_period"] = used[s.DEVICE_PERIOD_NS].dropna().astype("int64")
+        idle_ns = used[s.DEVICE_PERIOD_NS] - used[s.BUSY_NS]
+        per_step["gpu_idle"] = idle_ns.dropna().astype("int64")
+    return {name: float(figures.median()) for name, figures in per_step.items() if len(figures)}
 
 
 def _work_within(trace: Trace, windows: pd.DataFrame) -> pd.DataFrame:
@@ -103,23 +125,26 @@ def _work_within(trace: Trace, windows: pd.DataFrame) -> pd.DataFrame:
     return pd.concat(pieces, ignore_index=True) if pieces else empty
 
 
-def _launch_overhead(trace: Trace, used: pd.DataFrame) -> int:
-    """Host time in the launch calls of the steps that count, back-pressure apart."""
+def _launch_overhead(trace: Trace) -> tuple[intervals.Ints, intervals.Ints]:
+    """When each launch call began and what it cost, back-pressure apart."""
     calls = launches(trace)
-    inside = _inside(calls[s.START_NS], used)
-    return int((calls[s.DURATION_NS] - calls[s.BACK_PRESSURE_NS])[inside].sum())
+    cost = calls[s.DURATION_NS].to_numpy() - calls[s.BACK_PRESSURE_NS].to_numpy()
+    return calls[s.START_NS].to_numpy(), cost
 
 
-def _sync_stall(trace: Trace, used: pd.DataFrame) -> int:
-    """Host time in the blocking calls of the steps that count."""
+def _sync_stall(trace: Trace) -> tuple[intervals.Ints, intervals.Ints]:
+    """When each blocking call began and how long it blocked."""
     calls = syncs(trace)
-    inside = _inside(calls[s.START_NS], used) & (calls[s.KIND] != PAGEABLE_COPY).to_numpy()
-    return int(calls.loc[inside, s.BLOCKED_NS].sum())
+    calls = calls[(calls[s.KIND] != PAGEABLE_COPY).to_numpy()]
+    return calls[s.START_NS].to_numpy(), calls[s.BLOCKED_NS].to_numpy()
 
 
-def _inside(times: pd.Series, used: pd.DataFrame) -> np.ndarray:
-    """Which times lie in a step that counts; all of them where there are no steps."""
+def _by_step(times: intervals.Ints, cost: intervals.Ints, used: pd.DataFrame) -> intervals.Ints:
+    """Cost summed over each step that counts; in one sum where there are no steps."""
     if used.empty:
-        return np.ones(len(times), dtype=bool)
+        return np.array([cost.sum()], dtype=np.int64)
     begin = used[s.START_NS].to_numpy()
-    return intervals.innermost(begin, begin + used[s.HOST_NS].to_numpy(), times) >= 0
+    place = intervals.innermost(begin, begin + used[s.HOST_NS].to_numpy(), times)
+    result = np.zeros(len(used), dtype=np.int64)
+    np.add.at(result, place[place >= 0], cost[place >= 0])
+    return result
