@@ -42,6 +42,10 @@ class Table:
     `row_units` is for a table whose rows differ in unit, one unit a row: the numbers of a row are
     then shown in the row's unit, each with its suffix. Columns of ratios, shares, ids and flags
     keep the unit of their field.
+
+    `adds_up` is for a table whose columns add up to each other: figures of one unit are then shown
+    in one scale throughout. Otherwise each column has the scale that suits it, except that figures
+    beside a signed column of their unit share its scale.
     """
 
     name: str
@@ -49,6 +53,7 @@ class Table:
     rows: tuple[tuple[Value, ...], ...]
     shown: int | None = None
     row_units: tuple[Unit, ...] | None = None
+    adds_up: bool = False
 
 
 @dataclass(frozen=True, slots=True)

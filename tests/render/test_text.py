@@ -93,6 +93,15 @@ def test_figures_that_are_subtracted_have_one_unit() -> None:
     ]
 
 
+def test_figures_that_add_up_have_one_unit() -> None:
+    fields = (Field("window", Unit.NS), Field("busy", Unit.NS), Field("events", Unit.COUNT))
+    rows = ((113_260_000, 717_610, 487),)
+    alone = render(of_tables(Table("t", fields, rows)), "text")
+    together = render(of_tables(Table("t", fields, rows, adds_up=True)), "text")
+    assert alone.split("\n")[4].split() == ["113.26", "717.61", "487"]
+    assert together.split("\n")[4].split() == ["113.26", "0.72", "487"]
+
+
 def test_colour_changes_no_letter() -> None:
     plain, colored = render(REPORT, "text"), render(REPORT, "text", color=True)
     assert "\x1b[1m" in colored

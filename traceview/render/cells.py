@@ -47,22 +47,25 @@ def cells(table: Table) -> Cells:
 
 
 def _by_column(table: Table, position: int, shown: Sequence[Row]) -> Column:
-    """A column whose heading carries the unit of all its figures.
-
-    Beside a column of deltas, figures of its unit share one scale: they are to be subtracted.
-    """
+    """A column whose heading carries the unit of all its figures."""
     field = table.fields[position]
-    deltas = any(other.signed and other.unit is field.unit for other in table.fields)
-    family = [
-        number
-        for number, other in enumerate(table.fields)
-        if number == position or (deltas and other.unit is field.unit)
-    ]
+    family = _one_scale(table, position)
     chosen = units.scale(field.unit, (row[number] for row in shown for number in family))
     values = [row[position] for row in shown]
     texts = [units.in_column(value, field.unit, chosen, signed=field.signed) for value in values]
     heading = f"{field.heading} ({chosen.suffix})" if chosen else field.heading
     return _column(field, heading, texts, values)
+
+
+def _one_scale(table: Table, position: int) -> list[int]:
+    """The columns that share a scale with the one at `position`, itself among them.
+
+    Figures that are added up or subtracted are read together; beside a delta that is what they are.
+    """
+    unit = table.fields[position].unit
+    alike = [number for number, field in enumerate(table.fields) if field.unit is unit]
+    together = table.adds_up or any(table.fields[number].signed for number in alike)
+    return alike if together else [position]
 
 
 def _by_row(table: Table, position: int, shown: Sequence[Row]) -> Column:
