@@ -1,11 +1,11 @@
 """Bytes -> Trace: read a Chrome or Kineto trace file.
 
-    container   the bytes within gz, zip, tar, ...
-    decode      bytes -> Events, typed columns of all that the file holds
-    dialect     names by age and vendor -> the present ones
-    links       which call launched which device work
-    sanity      device records with impossible times
-    assemble    Events -> Trace
+container   the bytes within gz, zip, tar, ...
+decode      bytes -> Events, typed columns of all that the file holds
+dialect     names by age and vendor -> the present ones
+links       which call launched which device work
+sanity      device records with impossible times
+assemble    Events -> Trace
 """
 
 from __future__ import annotations

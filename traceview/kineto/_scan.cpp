@@ -492,6 +492,7 @@ struct Entry {
   int32_t codes[kDenseTexts] = {-1, -1, -1, -1, -1};
   Time times[kClocks];
   String phase;
+  String category;
   const char* identity[2] = {nullptr, nullptr};  // the texts of `id` and `id2`
   const char* identity_end[2] = {nullptr, nullptr};
   bool has_arguments = false;
@@ -557,16 +558,28 @@ void traceview_scanner::push(const Entry& entry) {
   ++rows;
 }
 
-// Flow events repeat in their `id` what their ends say; only other events keep it.
+// The flows of Kineto, of all ages: their `id` repeats what their ends say (format notes, 2.3, 3.1).
+bool is_redundant_flow(const Entry& entry) {
+  static const char* const kCategories[] = {"ac2g",  "fwdbwd", "async", "async_gpu",
+                                            "async_cpu_to_gpu", "forward_backward"};
+  if (!entry.phase.begin || entry.phase.length() != 1 || !entry.category.begin) return false;
+  const char phase = *entry.phase.begin;
+  if (phase != 's' && phase != 't' && phase != 'f') return false;
+  for (const char* category : kCategories) {
+    if (entry.category.length() == std::strlen(category) &&
+        std::memcmp(entry.category.begin, category, entry.category.length()) == 0) {
+      return true;
+    }
+  }
+  return false;
+}
+
 void traceview_scanner::keep_identity(const Entry& entry) {
   const int which = entry.identity[0] ? 0 : 1;
   const char* begin = entry.identity[which];
   const char* end = entry.identity_end[which];
   if (!begin || (end - begin == 4 && std::memcmp(begin, "null", 4) == 0)) return;
-  if (entry.phase.begin && entry.phase.length() == 1) {
-    const char phase = *entry.phase.begin;
-    if (phase == 's' || phase == 't' || phase == 'f') return;
-  }
+  if (is_redundant_flow(entry)) return;
   Sparse& column = sparse.back();
   column.codes.push(column.texts.code_of(begin, static_cast<size_t>(end - begin)));
   column.rows.push(rows);
@@ -632,15 +645,16 @@ Result traceview_scanner::field(Cursor* cursor, const String& key, Entry* out) {
 Result traceview_scanner::text(Cursor* cursor, Field field, Entry* out) {
   if (cursor->peek() == 'n') {
     out->codes[field] = -1;
-    if (field == kPhase) out->phase.begin = nullptr;
+    if (field == kPhase) out->phase = String();
+    if (field == kCategory) out->category = String();
     return cursor->word("null");
   }
   String string;
   Result result = cursor->string(&string);
   if (result != Result::kOk) return result;
-  if (field == kPhase) {
+  if (field == kPhase || field == kCategory) {
     if (string.escaped) return Result::kOdd;
-    out->phase = string;
+    (field == kPhase ? out->phase : out->category) = string;
   }
   out->codes[field] = dense[field].texts.code_of(string.begin, string.length());
   return Result::kOk;

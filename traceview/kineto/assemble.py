@@ -99,7 +99,8 @@ class _Part:
 
 def assemble(events: Events, path: str | None = None) -> Trace:
     """The Trace that the events of one file make."""
-    events, categories = _canonical(events)
+    events = dialect.translated(events)
+    categories = events.category
     complete = _is_one_of(events.phase, "X") & events.start_known
     on_device = complete & _is_one_of(categories, *_DEVICE_CATEGORIES)
     host_rows = np.flatnonzero(complete & ~on_device)
@@ -129,15 +130,6 @@ def assemble(events: Events, path: str | None = None) -> Trace:
         _memory_frame(events, memory_rows, origin),
         metadata,
     )
-
-
-def _canonical(events: Events) -> tuple[Events, Texts]:
-    """The events, and their categories by present names."""
-    names = [dialect.canonical(value) for value in events.category.values]
-    values = tuple(dict.fromkeys(names))
-    index = {value: code for code, value in enumerate(values)}
-    codes = np.array([index[name] for name in names] + [-1], dtype=np.int32)
-    return events, Texts(codes[events.category.codes], values)
 
 
 def _is_one_of(column: Texts, *wanted: str) -> NDArray[np.bool_]:

@@ -74,7 +74,10 @@ ALIASES = {
 }
 """Arguments by the names that older or other recorders gave them."""
 ASYNC_ID = "id"
-"""The `id` (or `id2`) of an event that is no flow: what joins the ends of asynchronous events."""
+"""The `id` (or `id2`) of an event: what joins the ends of asynchronous events and of flows.
+
+It is left out of the flows of Kineto, where it repeats the correlation or the sequence number.
+"""
 
 
 @dataclass(frozen=True, slots=True)

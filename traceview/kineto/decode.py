@@ -17,9 +17,10 @@ from numpy.typing import NDArray
 from traceview.kineto.columns import ASYNC_ID, SparseInts, SparseTexts, Texts
 from traceview.kineto.entries import Columns, Stop
 from traceview.kineto.values import (
+    FLOW_PHASES,
     INT64,
     INTEGER_KEYS,
-    LINKED,
+    REDUNDANT_FLOWS,
     TEXT_KEYS,
     UINT64,
     UNSIGNED,
@@ -180,9 +181,11 @@ class PythonDecoder:
 
     def _take_identities(self, entries: _Values) -> None:
         raws = [
-            _NOTHING if phase in LINKED else first if first is not _NOTHING else second
-            for phase, first, second in zip(
-                entries["ph"], entries["id"], entries["id2"], strict=True
+            _NOTHING
+            if category in REDUNDANT_FLOWS and phase in FLOW_PHASES
+            else (first if first is not _NOTHING else second)
+            for phase, category, first, second in zip(
+                entries["ph"], entries["cat"], entries["id"], entries["id2"], strict=True
             )
         ]
         places = [place for place, raw in enumerate(raws) if raw is not _NOTHING]

@@ -89,8 +89,9 @@ class EntryReader:
 
         `first` tells that no entry of this array has been read yet.
         """
-        window, offset = self._window, self._window.offset
+        window = self._window
         mark = window.skip_space()
+        offset = window.offset
         if mark == b"]":
             window.position += 1
             if not first:

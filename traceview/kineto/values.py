@@ -22,8 +22,11 @@ INT64: Final = range(-(2**63), 2**63)
 UINT64: Final = range(2**64)
 UNSIGNED: Final = frozenset({"Addr"})
 """Integer arguments that are addresses."""
-LINKED: Final = frozenset("stf")
-"""Phases of flow events, whose `id` repeats what their ends say (format notes, 3.1)."""
+FLOW_PHASES: Final = frozenset("stf")
+REDUNDANT_FLOWS: Final = frozenset(
+    {"ac2g", "fwdbwd", "async", "async_gpu", "async_cpu_to_gpu", "forward_backward"}
+)
+"""Categories of flow events whose `id` repeats what their ends say (format notes, 2.3, 3.1)."""
 
 INTEGER_KEYS: Final = {name: name for name in INTEGER_ARGUMENTS} | {
     alias: name for alias, name in ALIASES.items() if name in INTEGER_ARGUMENTS
@@ -71,7 +74,8 @@ def row(entry: bytes) -> Row:
     result.start_ns = _time(fields.get("ts", b""), result.odd)
     result.duration_ns = _time(fields.get("dur", b""), result.odd)
     identity = text(fields.get("id", fields.get("id2", b"")))
-    if identity is not None and result.phase not in LINKED:
+    redundant = result.phase in FLOW_PHASES and result.category in REDUNDANT_FLOWS
+    if identity is not None and not redundant:
         result.texts[ASYNC_ID] = identity
     arguments = fields.get("args", b"")
     if arguments.startswith(b"{"):
