@@ -22,9 +22,13 @@ COMMANDS = {
         "gaps": "What does the GPU wait for while it is idle?",
         "launches": "What do the launches cost the host, and do they keep the GPU fed?",
         "syncs": "Where does the host wait for the GPU?",
+        "critical-path": "What would have to be faster for a step to be shorter?",
     },
     "What fills the memory": {
         "memory": "How high is the peak, and what was alive at it?",
+    },
+    "Make a recording": {
+        "capture": "How do I record a trace that can be compared with another?",
     },
     "The data": {
         "columns": "What does each column of the frames mean?",
@@ -54,7 +58,8 @@ class Commands(click.Group):
         """Import the command of this name from the module of this name."""
         if cmd_name not in self.list_commands(ctx):
             return None
-        command: click.Command = import_module(f"traceview.cli.{cmd_name}").command
+        module = f"traceview.cli.{cmd_name.replace('-', '_')}"
+        command: click.Command = import_module(module).command
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
