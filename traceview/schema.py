@@ -302,6 +302,27 @@ KERNELS = Schema(
     (NAME, CATEGORY, COUNT, BUSY_NS, TOTAL_NS, MEDIAN_NS),
 )  # fmt: skip
 
+# Owners of device work.
+OWNER_OP = Column("op", "category", _TEXT, "innermost op that launched it; missing outside ops")
+OP_POSITION = Column("op_position", "Int64", _ID, "position of that op in the host frame")
+OP_PATH = Column("op_path", "category", _TEXT, "ops around the launch, outermost first, by `/`")
+ANNOTATION_PATH = Column(
+    "annotation_path", "category", _TEXT,
+    "annotations around it, outermost first, by `/`; of a backward op those of its forward op",
+)  # fmt: skip
+MODULE_PATH = Column("module_path", "category", _TEXT, "nn.Modules around it, likewise")
+OWNER_FRAME = Column(
+    "python_frame", "category", _TEXT, "innermost frame with a line in a file, likewise"
+)
+DIRECTION = Column("direction", "category", _TEXT, "backward in a backward pass, else forward")
+HOW = Column("how", "category", _TEXT, "how the owner is known: launch, external_id or none")
+
+OWNERS = Schema(
+    "owners",
+    "who launched it: one row a piece of device work, in the order of `Trace.work`",
+    (OWNER_OP, OP_POSITION, OP_PATH, ANNOTATION_PATH, MODULE_PATH, OWNER_FRAME, DIRECTION, HOW),
+)
+
 # Differences.
 QUANTITY = Column("quantity", "string", _TEXT, "gpu_busy, device_period, ...; times are a step")
 UNIT = Column("unit", "string", _TEXT, "ns or bytes")
@@ -326,7 +347,19 @@ PATH = Column("path", "string", _TEXT, "what the row is of: a kernel's name, a c
 BEFORE_NS = Column("before_ns", "int64", _NS, "a step, before")
 AFTER_NS = Column("after_ns", "int64", _NS, "a step, after")
 DELTA_NS = Column("delta_ns", "int64", _NS, "after - before")
-CHANGE = Column("change", "string", _TEXT, "both, only_before or only_after")
+CHANGE = Column("change", "string", _TEXT, "both, replaced, only_before or only_after")
+REGION = Column("region", "string", _TEXT, "what is matched around it: annotations, modules, ops")
+BEFORE_CALLS = Column("before_calls", "Float64", _COUNT, "calls a step, before")
+AFTER_CALLS = Column("after_calls", "Float64", _COUNT, "calls a step, after")
+BEFORE_CALL_NS = Column("before_call_ns", "Float64", _NS, "mean duration of a call, before")
+AFTER_CALL_NS = Column("after_call_ns", "Float64", _NS, "mean duration of a call, after")
+CONFIDENCE = Column(
+    "confidence", "float64", Unit.SHARE, "1 for equal names; a replacement: 0.9 in one region, "
+    "0.8 in one op, 0.5 where only both sides have something left over",
+)  # fmt: skip
+ROW = Column("row", "int64", _ID, "row of the attribution")
+SIDE = Column("side", "string", _TEXT, "before or after")
+CALLS = Column("calls", "float64", _COUNT, "calls a step")
 
 FACT = Column("fact", "string", _TEXT, "what was counted, a step")
 BEFORE_FACT = Column("before", "string", _TEXT, "count before; a range where steps differ")
@@ -345,7 +378,11 @@ QUANTITIES = Schema(
 ATTRIBUTION = Schema(
     "attribution",
     "where a difference comes from; delta_ns adds up to that of the device period",
-    (PART, PATH, BEFORE_NS, AFTER_NS, DELTA_NS, CHANGE),
+    (PART, PATH, BEFORE_NS, AFTER_NS, DELTA_NS, CHANGE, REGION, BEFORE_CALLS, AFTER_CALLS,
+     BEFORE_CALL_NS, AFTER_CALL_NS, CONFIDENCE),
+)  # fmt: skip
+REPLACED = Schema(
+    "replaced", "what a replaced row of the attribution consists of", (ROW, SIDE, PATH, NS, CALLS)
 )
 STRUCTURE = Schema("structure", "exact facts that differ, a step", (FACT, BEFORE_FACT, AFTER_FACT))
 MEMORY_DELTA = Schema(

@@ -4,9 +4,11 @@ recordings  what a side is: repeated runs of one program
 measure     what one recording contributes: totals over its steady windows
 comparable  whether they are of the same work, recorded alike
 structure   exact facts: counts, calls, kernel sets
+match       work of both sides by region, op and kernel, from the outside in
 attribute   where the difference comes from; adds up to the ns
 judge       whether it is real: one verdict a quantity
 noise       how far recordings of one program differ
+gate        what a comparison must not show
 """
 
 from __future__ import annotations
@@ -31,8 +33,8 @@ from traceview.diff.structure import structure
 class TraceDiff:
     """What changed between two sides. delta = after - before, ratio = after / before.
 
-    `quantities`, `attribution`, `structure` and `memory` follow the schemas QUANTITIES,
-    ATTRIBUTION, STRUCTURE and MEMORY_DELTA. Times are ns a step, of all devices together.
+    `quantities`, `attribution`, `replaced`, `structure` and `memory` follow the schemas QUANTITIES,
+    ATTRIBUTION, REPLACED, STRUCTURE and MEMORY_DELTA. Times are ns a step, of all devices together.
     """
 
     before: tuple[Measured, ...]
@@ -41,6 +43,7 @@ class TraceDiff:
     reasons: tuple[Reason, ...]
     quantities: pd.DataFrame
     attribution: pd.DataFrame
+    replaced: pd.DataFrame
     structure: pd.DataFrame
     memory: pd.DataFrame
 
@@ -79,7 +82,7 @@ def diff(
         verdict,
         reasons,
         judged,
-        attribution(before_step, after_step),
+        *attribution(before_step, after_step),
         structure(left, right),
         _memory(left, right),
     )

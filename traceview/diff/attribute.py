@@ -1,8 +1,8 @@
 """Where the difference comes from: rows that add up to the change of the device period, to the ns.
 
-A period consists of busy and idle time. Busy time is divided over the names of the device work,
-idle time over its causes. Each side is brought to a figure a step by largest remainder, so that
-its rows add up; so do then their differences.
+A period consists of busy and idle time. Busy time is divided over the work by its path (region, op,
+kernel), idle time over its causes. Each side is brought to a figure a step by largest remainder, so
+that its parts add up; so do then their differences, however the parts are matched.
 """
 
 from __future__ import annotations
@@ -14,64 +14,199 @@ import numpy as np
 import pandas as pd
 
 from traceview import schema as s
+from traceview.diff.match import Change, Level, Match, Node, Path, match
 from traceview.diff.measure import Measured
 from traceview.intervals import apportion
+from traceview.kernel_names import normalized
 
 BUSY, IDLE = "busy", "idle"
-BOTH, ONLY_BEFORE, ONLY_AFTER = "both", "only_before", "only_after"
+SEPARATOR = " > "
+_LEVELS = (
+    (s.ANNOTATION_PATH, Level.ANNOTATION),
+    (s.MODULE_PATH, Level.MODULE),
+    (s.OP_PATH, Level.OP),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """Work of one path, or idle time of one cause: ns a step, calls a step, ns a call."""
+
+    ns: int
+    calls: float
+    call_ns: float
 
 
 @dataclass(frozen=True, slots=True)
 class PerStep:
-    """One side a step, ns: period = busy + idle = the sum of the parts."""
+    """One side a step: period = busy + idle, busy = the sum of `work`, idle = that of `idle`, ns."""
 
     period_ns: int
     busy_ns: int
     idle_ns: int
-    parts: Mapping[tuple[str, str], int]
+    work: Mapping[Path, Cost]
+    idle: Mapping[str, int]
 
 
 def per_step(side: Sequence[Measured]) -> PerStep:
     """The mean step of one or more recordings of a program."""
     count = sum(recording.count for recording in side)
-    busy = pd.concat([_by_name(recording.work) for recording in side]).groupby(level=0).sum()
+    work = pd.concat([_by_path(recording.work) for recording in side])
+    work = work.groupby(level=list(range(work.index.nlevels)), dropna=False, sort=True).sum()
     idle = pd.concat([recording.idle for recording in side]).groupby(level=0).sum()
-    total_busy, total_idle = int(busy.sum()), int(idle.sum())
-    busy_ns, idle_ns = apportion([total_busy, total_idle], count).tolist()
-    parts = {
-        (kind, str(name)): value
-        for kind, series, total in ((BUSY, busy, busy_ns), (IDLE, idle, idle_ns))
-        for name, value in zip(
-            series.index, apportion(series.to_numpy(), count, total).tolist(), strict=True
+    busy_ns, idle_ns = apportion([int(work["busy"].sum()), int(idle.sum())], count).tolist()
+    shares = apportion(work["busy"].to_numpy(), count, busy_ns).tolist()
+    costs: dict[Path, Cost] = {}
+    for key, ns, calls, total in zip(
+        work.index, shares, work["calls"].tolist(), work["total"].tolist(), strict=True
+    ):
+        costs[_path(key)] = Cost(ns, calls / count, total / max(calls, 1))
+    causes = apportion(idle.to_numpy(), count, idle_ns).tolist()
+    return PerStep(
+        busy_ns + idle_ns, busy_ns, idle_ns, costs, dict(zip(map(str, idle.index), causes, strict=True))
+    )
+
+
+def attribution(before: PerStep, after: PerStep) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """The rows and what the replaced ones consist of.
+
+    (columns as schema.ATTRIBUTION, largest change first; columns as schema.REPLACED)
+    """
+    matches = match(before.work, after.work)
+    rows = [_busy_row(found, before.work, after.work) for found in matches]
+    rows += [_idle_row(cause, before, after) for cause in sorted({**before.idle, **after.idle})]
+    order = sorted(range(len(rows)), key=lambda i: (-abs(rows[i].delta), rows[i].kind, rows[i].path))
+    frame = _frame(s.ATTRIBUTION, [rows[i].cells() for i in order])
+    number = {index: place for place, index in enumerate(order)}
+    members = [
+        (number[index], side, SEPARATOR.join(node.name for node in path), cost.ns, cost.calls)
+        for index, found in enumerate(matches)
+        if found.change is Change.REPLACED
+        for side, paths, costs in (
+            ("before", found.before, before.work),
+            ("after", found.after, after.work),
         )
-    }
-    return PerStep(busy_ns + idle_ns, busy_ns, idle_ns, parts)
+        for path in sorted(paths, key=lambda p: -costs[p].ns)
+        for cost in (costs[path],)
+    ]
+    return frame, _frame(s.REPLACED, members)
 
 
-def attribution(before: PerStep, after: PerStep) -> pd.DataFrame:
-    """One row a part, largest change first; columns as schema.ATTRIBUTION."""
-    keys = sorted({**before.parts, **after.parts})
-    left = np.array([before.parts.get(key, 0) for key in keys], dtype=np.int64)
-    right = np.array([after.parts.get(key, 0) for key in keys], dtype=np.int64)
-    change = [
-        BOTH if key in before.parts and key in after.parts
-        else ONLY_BEFORE if key in before.parts
-        else ONLY_AFTER
-        for key in keys
-    ]  # fmt: skip
-    order = np.argsort(-np.abs(right - left), kind="stable")
-    frame = s.ATTRIBUTION.frame(
+@dataclass(frozen=True, slots=True)
+class _Row:
+    kind: str
+    path: str
+    before: int
+    after: int
+    change: Change
+    before_calls: float | None = None
+    after_calls: float | None = None
+    before_call_ns: float | None = None
+    after_call_ns: float | None = None
+    confidence: float = 1.0
+    region: str = ""
+
+    @property
+    def delta(self) -> int:
+        return self.after - self.before
+
+    def cells(self) -> tuple[object, ...]:
+        return (self.kind, self.path, self.before, self.after, self.delta, self.change.value,
+                self.region, self.before_calls, self.after_calls, self.before_call_ns,
+                self.after_call_ns, self.confidence)  # fmt: skip
+
+
+def _busy_row(found: Match, before: Mapping[Path, Cost], after: Mapping[Path, Cost]) -> _Row:
+    left, right = _summed(found.before, before), _summed(found.after, after)
+    replaced = found.change is Change.REPLACED
+    path = _replacement(found, before, after) if replaced else _text(found.parent)
+    region = found.parent if replaced else found.parent[:-1]
+    return _Row(
+        BUSY,
+        path,
+        left.ns,
+        right.ns,
+        found.change,
+        left.calls,
+        right.calls,
+        left.call_ns if found.before else None,
+        right.call_ns if found.after else None,
+        found.confidence,
+        _text(region),
+    )
+
+
+def _idle_row(cause: str, before: PerStep, after: PerStep) -> _Row:
+    present = cause in before.idle, cause in after.idle
+    change = {
+        (True, True): Change.BOTH,
+        (True, False): Change.ONLY_BEFORE,
+        (False, True): Change.ONLY_AFTER,
+    }[present]
+    return _Row(IDLE, cause, before.idle.get(cause, 0), after.idle.get(cause, 0), change)
+
+
+def _summed(paths: Sequence[Path], costs: Mapping[Path, Cost]) -> Cost:
+    chosen = [costs[path] for path in paths]
+    calls = sum(cost.calls for cost in chosen)
+    total = sum(cost.calls * cost.call_ns for cost in chosen)
+    return Cost(sum(cost.ns for cost in chosen), calls, total / calls if calls else 0.0)
+
+
+def _replacement(found: Match, before: Mapping[Path, Cost], after: Mapping[Path, Cost]) -> str:
+    """`bmm + softmax + bmm -> flash_fwd`: the ops of both sides, those of most time first."""
+    where = f"{_text(found.parent)}: " if found.parent else ""
+    return where + " -> ".join(
+        _listed(paths, costs, len(found.parent))
+        for paths, costs in ((found.before, before), (found.after, after))
+    )
+
+
+_LISTED = 5
+
+
+def _listed(paths: Sequence[Path], costs: Mapping[Path, Cost], depth: int) -> str:
+    """What the paths are called below their parent: their innermost op, else their kernel."""
+    times: dict[str, int] = {}
+    for path in paths:
+        below = [node for node in path[depth:] if node.level is not Level.KERNEL] or [path[-1]]
+        name = below[-1].name.removeprefix("aten::")
+        times[name] = times.get(name, 0) + costs[path].ns
+    names = sorted(times, key=lambda name: -times[name])
+    more = f" + {len(names) - _LISTED} more" if len(names) > _LISTED else ""
+    return " + ".join(names[:_LISTED]) + more
+
+
+def _by_path(work: pd.DataFrame) -> pd.DataFrame:
+    """Busy share, calls and summed duration of each path of one recording."""
+    names = work[s.NAME].astype("str")
+    kernels = names.map({name: normalized(name) for name in names.unique()})
+    keys = [work[column].astype("str").to_numpy() for column, _ in _LEVELS]
+    grouped = work.groupby([*keys, kernels.to_numpy()], dropna=False, sort=True)
+    return pd.DataFrame(
         {
-            s.PART: [key[0] for key in keys],
-            s.PATH: [key[1] for key in keys],
-            s.BEFORE_NS: left,
-            s.AFTER_NS: right,
-            s.DELTA_NS: right - left,
-            s.CHANGE: change,
+            "busy": grouped[s.BUSY_NS].sum(),
+            "calls": grouped.size(),
+            "total": grouped[s.DURATION_NS].sum(),
         }
     )
-    return frame.iloc[order].reset_index(drop=True)
 
 
-def _by_name(work: pd.DataFrame) -> pd.Series:
-    return work.groupby(work[s.NAME].astype("str"))[s.BUSY_NS].sum()
+def _path(key: Sequence[object]) -> Path:
+    """The nodes of one row: each level's names from the outside in, then the kernel."""
+    *levels, kernel = key
+    nodes = [
+        Node(level, name)
+        for text, (_, level) in zip(levels, _LEVELS, strict=True)
+        if isinstance(text, str) and text not in ("", "nan", "<NA>")
+        for name in text.split("/")
+    ]
+    return (*nodes, Node(Level.KERNEL, str(kernel)))
+
+
+def _text(path: Path) -> str:
+    return SEPARATOR.join(node.name for node in path)
+
+
+def _frame(schema: s.Schema, rows: Sequence[tuple[object, ...]]) -> pd.DataFrame:
+    return schema.frame({c: [row[i] for row in rows] for i, c in enumerate(schema.columns)})

@@ -14,8 +14,9 @@ from traceview.calls import PAGEABLE_COPY
 from traceview.metrics.gaps import idle
 from traceview.metrics.launches import launches
 from traceview.metrics.memory import memory_peaks
-from traceview.metrics.steps import steady_windows, step_of_work, steps
+from traceview.metrics.steps import steady_windows, steps
 from traceview.metrics.syncs import syncs
+from traceview.owners import owners
 from traceview.trace import CPU, Trace
 
 
@@ -24,7 +25,7 @@ class Measured:
     """Totals of one recording over the steps that count, of all its devices together, ns.
 
     `work` is the device work in the windows, cut to them, with columns of DEVICE and BUSY_NS, its
-    exclusive share; `idle` is idle time by cause. `used` are the steps that count; without steps
+    exclusive share, and the paths of its owner; `idle` is idle time by cause. `used` are the steps that count; without steps
     `count` is 1 and a figure is of the whole window. `typical` are medians over the steps, by
     quantity; a figure is missing or None where it was not recorded.
     """
@@ -106,8 +107,10 @@ def _medians(
 
 
 def _work_within(trace: Trace, windows: pd.DataFrame) -> pd.DataFrame:
-    """Device work cut to the windows of its device, with its exclusive share and its step."""
-    work = trace.work.assign(step=step_of_work(trace))
+    """Device work cut to the windows of its device, with its exclusive share and its owner."""
+    owned = owners(trace)
+    paths = (s.ANNOTATION_PATH, s.MODULE_PATH, s.OP_PATH, s.OWNER_OP)
+    work = trace.work.assign(**{column: owned[column] for column in paths})
     start = work[s.START_NS].to_numpy()
     end = start + work[s.DURATION_NS].to_numpy()
     device = work[s.DEVICE_ID].to_numpy()
