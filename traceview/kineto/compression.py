@@ -15,7 +15,7 @@ from isal import igzip_lib
 from traceview.errors import FileError
 from traceview.trace import Note
 
-BLOCK: Final = 1 << 20
+BLOCK: Final = 1 << 22
 _XZ_MEMORY: Final = 1 << 28
 _SALVAGE_STEP: Final = 1 << 12
 _GZIP_MEMBER: Final = b"\x1f\x8b\x08"

@@ -1,4 +1,4 @@
-"""The decoder that needs no compiler: msgspec in pieces of about a megabyte, then columns.
+"""The decoder that needs no compiler: msgspec in pieces of some megabytes, then columns.
 
 It accepts only entries of the common types and leaves every other one to `values.row`, as the
 native scan does; the two are held equal.
@@ -14,44 +14,27 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from traceview.kineto.arguments import NOTHING, Arguments, NotPlainError, Raw, Values
 from traceview.kineto.columns import ASYNC_ID, SparseInts, SparseTexts, Texts
 from traceview.kineto.entries import Columns, Stop
 from traceview.kineto.values import (
     FLOW_PHASES,
     INT64,
-    INTEGER_KEYS,
     REDUNDANT_FLOWS,
-    TEXT_KEYS,
-    UINT64,
     UNSIGNED,
-    integer_text,
     nanoseconds,
     text,
 )
 
-Raw = msgspec.Raw
-_LARGEST_PIECE: Final = 1 << 20
+_LARGEST_PIECE: Final = 1 << 22
 _SMALLEST_PIECE: Final = 1 << 8
 _CUT = re.compile(rb'\}\s*,\s*(?=\{\s*")')
 """Between two entries; never inside a valid JSON string, for its quote would have to be escaped."""
 _DECIMALS: Final = 3
 _LONGEST_TIME: Final = 20
 """So many characters, two of them no digits, always fit an int64."""
-_NOTHING: Final = Raw(b"")
-
-
-def _attribute(key: str) -> str:
-    return "a" + key.encode().hex()
-
 
 _Scalar = int | str | None
-_ARGUMENTS: Final = msgspec.defstruct(
-    "Arguments",
-    [(_attribute(key), _Scalar, None) for key in INTEGER_KEYS]
-    + [(_attribute(key), Raw, _NOTHING) for key in TEXT_KEYS],
-    rename={_attribute(key): key for key in (*INTEGER_KEYS, *TEXT_KEYS)},
-    gc=False,
-)
 
 
 class _Entry(msgspec.Struct, gc=False):
@@ -60,21 +43,14 @@ class _Entry(msgspec.Struct, gc=False):
     cat: str | None = None
     pid: _Scalar = None
     tid: _Scalar = None
-    ts: Raw = _NOTHING
-    dur: Raw = _NOTHING
-    id: Raw = _NOTHING
-    id2: Raw = _NOTHING
-    args: _ARGUMENTS | None = None  # type: ignore[valid-type]
+    ts: Raw = NOTHING
+    dur: Raw = NOTHING
+    id: Raw = NOTHING
+    id2: Raw = NOTHING
+    args: Raw = NOTHING
 
 
-_KEYS: Final = (*INTEGER_KEYS, *TEXT_KEYS)
-_DEFAULTS: Final = (*(None for _ in INTEGER_KEYS), *(_NOTHING for _ in TEXT_KEYS))
-_Values = dict[str, tuple[Any, ...]]
 _ENTRIES: Final = msgspec.json.Decoder(list[_Entry])
-
-
-class _NotPlainError(ValueError):
-    """A piece holds a value that only `values.row` reads."""
 
 
 class _Codes(dict[Any, int]):
@@ -91,21 +67,74 @@ class _Codes(dict[Any, int]):
         self[key] = code
         return code
 
-    @property
-    def values_in_order(self) -> tuple[str, ...]:
-        return tuple(self._code_of)
+    def encoded(self, keys: Sequence[Any]) -> NDArray[np.int32]:
+        """The code of each key."""
+        return np.fromiter(map(self.__getitem__, keys), dtype=np.int32, count=len(keys))
+
+    def texts(self, codes: NDArray[np.int32]) -> Texts:
+        """Codes with the texts that they stand for."""
+        return Texts(codes, tuple(self._code_of))
 
 
-class _Sparse:
-    """One argument: the places of the entries that have it, and its values or codes."""
+class _Column:
+    """Arrays that become one at the end."""
+
+    def __init__(self, dtype: Any) -> None:
+        self._dtype = dtype
+        self._parts: list[NDArray[Any]] = []
+
+    def add(self, part: NDArray[Any]) -> None:
+        self._parts.append(part)
+
+    def whole(self) -> NDArray[Any]:
+        if not self._parts:
+            return np.empty(0, dtype=self._dtype)
+        return np.concatenate(self._parts, dtype=self._dtype)
+
+
+class _Times:
+    """Times in ns, and which of them are known."""
 
     def __init__(self) -> None:
-        self.rows: list[NDArray[np.int64]] = []
-        self.values: list[NDArray[Any]] = []
+        self.values = _Column(np.int64)
+        self.known = _Column(np.bool_)
+
+    def add(self, values: NDArray[np.int64], known: NDArray[np.bool_]) -> None:
+        self.values.add(values)
+        self.known.add(known)
+
+
+class _SparseIntegers:
+    """One integer argument: the rows that have it, and its values."""
+
+    def __init__(self, name: str) -> None:
+        self._rows = _Column(np.int64)
+        self._values = _Column(np.uint64 if name in UNSIGNED else np.int64)
 
     def add(self, rows: NDArray[np.int64], values: NDArray[Any]) -> None:
-        self.rows.append(rows)
-        self.values.append(values)
+        self._rows.add(rows)
+        self._values.add(values)
+
+    def whole(self) -> SparseInts:
+        return SparseInts(self._rows.whole(), self._values.whole())
+
+
+class _SparseStrings:
+    """One text argument: the rows that have it, and its codes."""
+
+    def __init__(self) -> None:
+        self._rows = _Column(np.int64)
+        self._codes = _Column(np.int32)
+        self._dictionary = _Codes(text)
+
+    def add(self, rows: NDArray[np.int64], raws: Sequence[bytes]) -> None:
+        codes = self._dictionary.encoded(raws)
+        present = codes >= 0
+        self._rows.add(rows[present])
+        self._codes.add(codes[present])
+
+    def whole(self) -> SparseTexts:
+        return SparseTexts(self._rows.whole(), self._dictionary.texts(self._codes.whole()))
 
 
 class PythonDecoder:
@@ -114,15 +143,19 @@ class PythonDecoder:
     name = "python"
 
     def __init__(self) -> None:
-        self.rows = 0
+        self._rows = 0
         self._piece = _LARGEST_PIECE
         self._codes = {key: _Codes(_plain_text) for key in ("ph", "name", "cat", "pid", "tid")}
-        self._coded: dict[str, list[NDArray[np.int32]]] = {key: [] for key in self._codes}
-        self._times: dict[str, list[NDArray[np.int64]]] = {"ts": [], "dur": []}
-        self._known: dict[str, list[NDArray[np.bool_]]] = {"ts": [], "dur": []}
-        self._integers: dict[str, _Sparse] = {}
-        self._texts: dict[str, _Sparse] = {}
-        self._text_codes: dict[str, _Codes] = {}
+        self._coded = {key: _Column(np.int32) for key in self._codes}
+        self._times = {"ts": _Times(), "dur": _Times()}
+        self._arguments = Arguments()
+        self._integers: dict[str, _SparseIntegers] = {}
+        self._texts: dict[str, _SparseStrings] = {}
+
+    @property
+    def rows(self) -> int:
+        """How many places there are."""
+        return self._rows
 
     def scan(self, data: bytes, position: int) -> tuple[int, Stop]:
         """Read entries from `position` on; where it stopped, and why."""
@@ -153,165 +186,81 @@ class PythonDecoder:
         try:
             if not piece.isascii():
                 piece.decode()
-            entries = _columns_of(_ENTRIES.decode(b"[" + piece + b"]"))
+            entries = _columns(_ENTRIES.decode(b"[" + piece + b"]"))
+            coded = {key: codes.encoded(entries[key]) for key, codes in self._codes.items()}
             times = {key: _nanoseconds(entries[key]) for key in self._times}
-            arguments, rows = _arguments_of(entries["args"], self.rows)
-            integers = list(_integers(arguments, rows))
-            coded = {key: _encoded(codes, entries[key]) for key, codes in self._codes.items()}
-        except (msgspec.DecodeError, ValueError):
+            found = self._arguments.decoded(entries["args"], coded["cat"])
+        except (msgspec.DecodeError, ValueError, OverflowError):
             return False
         for key, codes in coded.items():
-            self._coded[key].append(codes)
+            self._coded[key].add(codes)
         for key, (values, known) in times.items():
-            self._times[key].append(values)
-            self._known[key].append(known)
-        for name, found, numbers in integers:
-            self._integers.setdefault(name, _Sparse()).add(found, numbers)
-        self._take_texts(arguments, rows)
-        self._take_identities(entries)
-        self.rows += len(entries["args"])
+            self._times[key].add(values, known)
+        for name, places, numbers in found.integers:
+            column = self._integers.setdefault(name, _SparseIntegers(name))
+            column.add(places + self._rows, numbers)
+        for name, places, raws in (*found.texts, *_identities(entries)):
+            self._texts.setdefault(name, _SparseStrings()).add(places + self._rows, raws)
+        self._rows += len(entries["args"])
         return True
-
-    def _take_texts(self, arguments: _Values, rows: NDArray[np.int64]) -> None:
-        for name, keys in _KEYS_OF_TEXTS.items():
-            raws = _column(arguments, keys, _NOTHING)
-            places = [place for place, raw in enumerate(raws) if raw is not _NOTHING]
-            if places:
-                self._add_texts(name, rows[places], [bytes(raws[place]) for place in places])
-
-    def _take_identities(self, entries: _Values) -> None:
-        raws = [
-            _NOTHING
-            if category in REDUNDANT_FLOWS and phase in FLOW_PHASES
-            else (first if first is not _NOTHING else second)
-            for phase, category, first, second in zip(
-                entries["ph"], entries["cat"], entries["id"], entries["id2"], strict=True
-            )
-        ]
-        places = [place for place, raw in enumerate(raws) if raw is not _NOTHING]
-        if places:
-            rows = np.array(places, dtype=np.int64) + self.rows
-            self._add_texts(ASYNC_ID, rows, [bytes(raws[place]) for place in places])
-
-    def _add_texts(self, name: str, rows: NDArray[np.int64], raws: Sequence[bytes]) -> None:
-        codes = _encoded(self._text_codes.setdefault(name, _Codes(text)), raws)
-        present = codes >= 0
-        self._texts.setdefault(name, _Sparse()).add(rows[present], codes[present])
 
     def reserve(self) -> int:
         """An empty place for an entry that is read elsewhere."""
         for column in self._coded.values():
-            column.append(np.full(1, -1, dtype=np.int32))
-        for key in self._times:
-            self._times[key].append(np.zeros(1, dtype=np.int64))
-            self._known[key].append(np.zeros(1, dtype=np.bool_))
-        self.rows += 1
-        return self.rows - 1
+            column.add(np.full(1, -1, dtype=np.int32))
+        for times in self._times.values():
+            times.add(np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.bool_))
+        self._rows += 1
+        return self._rows - 1
 
     def finish(self) -> Columns:
         """All that was taken."""
-        dense = [
-            Texts(_joined(self._coded[key], np.int32), codes.values_in_order)
-            for key, codes in self._codes.items()
-        ]
+        dense = {key: codes.texts(self._coded[key].whole()) for key, codes in self._codes.items()}
+        starts, durations = self._times["ts"], self._times["dur"]
+        texts = {name: column.whole() for name, column in self._texts.items()}
         return Columns(
-            *dense,
-            start_ns=_joined(self._times["ts"], np.int64),
-            start_known=_joined(self._known["ts"], np.bool_),
-            duration_ns=_joined(self._times["dur"], np.int64),
-            duration_known=_joined(self._known["dur"], np.bool_),
-            integers={
-                name: SparseInts(
-                    _joined(found.rows, np.int64),
-                    _joined(found.values, np.uint64 if name in UNSIGNED else np.int64),
-                )
-                for name, found in self._integers.items()
-            },
-            texts={
-                name: SparseTexts(
-                    _joined(found.rows, np.int64),
-                    Texts(
-                        _joined(found.values, np.int32), self._text_codes[name].values_in_order
-                    ),
-                )
-                for name, found in self._texts.items()
-            },
+            phase=dense["ph"],
+            name=dense["name"],
+            category=dense["cat"],
+            process=dense["pid"],
+            thread=dense["tid"],
+            start_ns=starts.values.whole(),
+            start_known=starts.known.whole(),
+            duration_ns=durations.values.whole(),
+            duration_known=durations.known.whole(),
+            integers={name: column.whole() for name, column in self._integers.items()},
+            texts={name: column for name, column in texts.items() if column.rows.size},
         )
 
 
-def _grouped(keys: dict[str, str]) -> dict[str, list[str]]:
-    """The keys that stand for each argument, its present name first."""
-    result: dict[str, list[str]] = {}
-    for key, name in keys.items():
-        result.setdefault(name, []).insert(0 if key == name else len(result[name]), key)
-    return result
-
-
-_KEYS_OF_INTEGERS: Final = _grouped(INTEGER_KEYS)
-_KEYS_OF_TEXTS: Final = _grouped(TEXT_KEYS)
-
-
-def _number(value: int | str | None) -> int | None:
-    if not isinstance(value, str):
-        return value
-    if len(value) > _LONGEST_TIME:
-        raise _NotPlainError(value)
-    return integer_text(value)
-
-
-def _columns_of(entries: Sequence[_Entry]) -> _Values:
+def _columns(entries: Sequence[_Entry]) -> Values:
     """The values of each field, one an entry."""
     columns = zip(*map(msgspec.structs.astuple, entries), strict=True)
     return dict(zip(_Entry.__struct_fields__, columns, strict=True))
 
 
-def _arguments_of(arguments: Sequence[Any], first: int) -> tuple[_Values, NDArray[np.int64]]:
-    """The values of each key that at least one entry has, and the rows of entries with any."""
-    places = [place for place, found in enumerate(arguments) if found is not None]
-    columns = zip(*(msgspec.structs.astuple(arguments[p]) for p in places), strict=True)
-    values = {
-        key: column
-        for key, column, missing in zip(_KEYS, columns, _DEFAULTS, strict=False)
-        if column.count(missing) < len(column)
-    }
-    return values, np.array(places, dtype=np.int64) + first
-
-
-def _column(arguments: _Values, keys: Sequence[str], missing: Any) -> Sequence[Any]:
-    """One argument of all entries; an older name counts where the present one is missing."""
-    found = [arguments[key] for key in keys if key in arguments]
-    if len(found) < 2:  # noqa: PLR2004 - nothing to choose from
-        return found[0] if found else ()
-    return [
-        next((value for value in values if value is not missing), missing)
-        for values in zip(*found, strict=True)
+def _identities(entries: Values) -> Iterable[tuple[str, NDArray[np.int64], list[bytes]]]:
+    """The `id` of the entries that keep it, as the text argument it is kept as."""
+    raws = [
+        NOTHING
+        if category in REDUNDANT_FLOWS and phase in FLOW_PHASES
+        else (first if first is not NOTHING else second)
+        for phase, category, first, second in zip(
+            entries["ph"], entries["cat"], entries["id"], entries["id2"], strict=True
+        )
     ]
-
-
-def _integers(
-    arguments: _Values, rows: NDArray[np.int64]
-) -> Iterable[tuple[str, NDArray[np.int64], NDArray[Any]]]:
-    for name, keys in _KEYS_OF_INTEGERS.items():
-        values = _column(arguments, keys, None)
-        if str in set(map(type, values)):
-            values = [_number(value) for value in values]
-        places = [place for place, value in enumerate(values) if value is not None]
-        if not places:
-            continue
-        found = [values[place] for place in places]
-        dtype, allowed = (np.uint64, UINT64) if name in UNSIGNED else (np.int64, INT64)
-        if min(found) not in allowed or max(found) not in allowed:
-            raise _NotPlainError(name)
-        yield name, rows[places], np.array(found, dtype=dtype)
+    places = [place for place, raw in enumerate(raws) if raw is not NOTHING]
+    if places:
+        yield ASYNC_ID, np.array(places, dtype=np.int64), [bytes(raws[p]) for p in places]
 
 
 def _nanoseconds(raws: Sequence[Raw]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
     """Times from their texts as they stand in the file."""
-    known = np.array([raw is not _NOTHING for raw in raws], dtype=np.bool_)
-    values = np.zeros(len(raws), dtype=np.int64)
-    present = [raw for raw in raws if raw is not _NOTHING]
+    present = [raw for raw in raws if raw is not NOTHING]
     thousandths = _thousandths(present)
     if thousandths is not None:
+        known = np.array([raw is not NOTHING for raw in raws], dtype=np.bool_)
+        values = np.zeros(len(raws), dtype=np.int64)
         values[known] = thousandths
         return values, known
     times = [_time(bytes(raw)) for raw in raws]
@@ -340,17 +289,9 @@ def _time(raw: bytes) -> int | None:
         return None
     result = nanoseconds(content)
     if result is None or result not in INT64:
-        raise _NotPlainError(content)
+        raise NotPlainError(content)
     return result
 
 
 def _plain_text(value: int | str | None) -> str | None:
     return None if value is None else str(value)
-
-
-def _encoded(codes: _Codes, keys: Sequence[Any]) -> NDArray[np.int32]:
-    return np.fromiter(map(codes.__getitem__, keys), dtype=np.int32, count=len(keys))
-
-
-def _joined(parts: Sequence[NDArray[Any]], dtype: Any) -> NDArray[Any]:
-    return np.concatenate(parts) if parts else np.empty(0, dtype=dtype)
