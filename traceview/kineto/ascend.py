@@ -70,9 +70,7 @@ def _placed(events: Events, tracks: Tracks, work: NDArray[np.bool_]) -> Events:
     return events
 
 
-def _correlated(
-    events: Events, calls: NDArray[np.bool_], work: NDArray[np.bool_]
-) -> Events:
+def _correlated(events: Events, calls: NDArray[np.bool_], work: NDArray[np.bool_]) -> Events:
     """Correlations from the flows between calls and work: a number a flow."""
     if _FLOW not in events.category.values:
         return events

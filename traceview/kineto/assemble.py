@@ -138,9 +138,34 @@ def _is_one_of(column: Texts, *wanted: str) -> NDArray[np.bool_]:
 
 
 def _by_time(events: Events, rows: Ints) -> _Part:
-    """Rows by start, then the longest first, then as in the file."""
-    order = np.lexsort((-events.duration_ns[rows], events.start_ns[rows]))
-    return _Part(events, rows[order])
+    """Rows by start, then the longest first.
+
+    What is alike in both is told apart by what it is and not by its place in the file, which is
+    anything (format notes, 3.2.15). Of ops and frames the one that began first has the lower id.
+    """
+    start, longest = events.start_ns[rows], -events.duration_ns[rows]
+    order = np.lexsort((longest, start))
+    start, longest = start[order], longest[order]
+    alike = np.zeros(rows.size + 1, dtype=bool)
+    alike[1:-1] = (start[1:] == start[:-1]) & (longest[1:] == longest[:-1])
+    tied = np.flatnonzero(alike[1:] | alike[:-1])
+    part = _Part(events, rows[order])
+    if tied.size == 0:
+        return part
+    some = _Part(events, part.rows[tied])
+    texts = (events.name, events.thread, events.process, events.category)
+    ids = ("stream", "correlation", "Python id", "External id")
+    keys = [_ranks(column)[column.codes[some.rows]] for column in texts]
+    keys[1:1] = [some.known(name, links.UNKNOWN) for name in ids]
+    part.rows[tied] = some.rows[np.lexsort((*keys, longest[tied], start[tied]))]
+    return part
+
+
+def _ranks(column: Texts) -> NDArray[np.intp]:
+    """The place of each text in the alphabet, by code; -1 for a missing one."""
+    return np.append(
+        np.argsort(sorted(range(len(column.values)), key=column.values.__getitem__)), -1
+    )
 
 
 def _process_of_rows(

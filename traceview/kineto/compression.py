@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, BinaryIO, Final, Protocol
 
-from isal import igzip_lib
+from isal import igzip_lib, isal_zlib
 
 from traceview.errors import FileError
 from traceview.trace import Note
@@ -63,7 +63,12 @@ _FORMATS: Final = (
     _Format("xz", b"\xfd7zXZ\x00", lambda: lzma.LZMADecompressor(memlimit=_XZ_MEMORY)),
 )
 _ZSTD: Final = b"\x28\xb5\x2f\xfd"
-_BROKEN: Final = (igzip_lib.IsalError, OSError, lzma.LZMAError, EOFError)
+_BROKEN: Final[tuple[type[Exception], ...]] = (
+    isal_zlib.error,
+    OSError,
+    lzma.LZMAError,
+    EOFError,
+)
 
 
 class Counted(io.RawIOBase):
@@ -145,9 +150,7 @@ def peeked(stream: io.BufferedReader, size: int) -> bytes:
     return stream.peek(size)[:size]
 
 
-def _unpacked(
-    stream: io.BufferedReader, name: str, notes: list[Note]
-) -> Iterator[bytes] | None:
+def _unpacked(stream: io.BufferedReader, name: str, notes: list[Note]) -> Iterator[bytes] | None:
     start = peeked(stream, 8)
     if start.startswith(_ZSTD):
         return _unpacked_zstd(stream, name)
@@ -157,9 +160,7 @@ def _unpacked(
     return None
 
 
-def _bounded(
-    blocks: Iterator[bytes], raw: Counted, name: str, limits: Limits
-) -> Iterator[bytes]:
+def _bounded(blocks: Iterator[bytes], raw: Counted, name: str, limits: Limits) -> Iterator[bytes]:
     produced = 0
     for block in blocks:
         produced += len(block)

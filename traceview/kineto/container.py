@@ -1,6 +1,6 @@
 """The text of a trace in whatever holds it: told by content, not by the file's name.
 
-A file, `-` for the standard input, and archives, whose members are named as `archive.tar.gz:member`.
+A file, `-` for the standard input, and members of archives, named as `archive.tar.gz:member`.
 """
 
 from __future__ import annotations
@@ -65,13 +65,18 @@ def members(path: str, limits: Limits | None = None) -> tuple[str, ...]:
 
 def _located(path: str) -> tuple[str, str | None]:
     """The file, and the member of it, that a path names."""
-    if path == STANDARD_INPUT or Path(path).exists():
+    if path == STANDARD_INPUT:
         return path, None
-    colon = path.find(":", 1)
-    while colon > 0:
-        if Path(path[:colon]).is_file():
-            return path[:colon], path[colon + 1 :]
-        colon = path.find(":", colon + 1)
+    try:
+        if Path(path).exists():
+            return path, None
+        colon = path.find(":", 1)
+        while colon > 0:
+            if Path(path[:colon]).is_file():
+                return path[:colon], path[colon + 1 :]
+            colon = path.find(":", colon + 1)
+    except OSError as error:
+        raise FileError(path, f"cannot be opened: {error.strerror}") from None
     raise FileError(path, "there is no such file")
 
 
@@ -84,7 +89,7 @@ def _stream(file: str) -> Iterator[BinaryIO]:
     if Path(file).is_dir():
         raise FileError(file, "is a folder, not a trace file")
     try:
-        stream = Path(file).open("rb", buffering=0)
+        stream = Path(file).open("rb", buffering=0)  # noqa: SIM115 - closed below
     except OSError as error:
         raise FileError(file, f"cannot be opened: {error.strerror}") from None
     with stream:

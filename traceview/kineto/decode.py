@@ -241,17 +241,20 @@ def _columns(entries: Sequence[_Entry]) -> Values:
 
 def _identities(entries: Values) -> Iterable[tuple[str, NDArray[np.int64], list[bytes]]]:
     """The `id` of the entries that keep it, as the text argument it is kept as."""
-    raws = [
-        NOTHING
-        if category in REDUNDANT_FLOWS and phase in FLOW_PHASES
-        else (first if first is not NOTHING else second)
-        for phase, category, first, second in zip(
-            entries["ph"], entries["cat"], entries["id"], entries["id2"], strict=True
-        )
+    either = (
+        (place, first if first is not NOTHING else second)
+        for place, (first, second) in enumerate(zip(entries["id"], entries["id2"], strict=True))
+        if first is not NOTHING or second is not NOTHING
+    )
+    phases, categories = entries["ph"], entries["cat"]
+    kept = [
+        (place, bytes(raw))
+        for place, raw in either
+        if phases[place] not in FLOW_PHASES or categories[place] not in REDUNDANT_FLOWS
     ]
-    places = [place for place, raw in enumerate(raws) if raw is not NOTHING]
-    if places:
-        yield ASYNC_ID, np.array(places, dtype=np.int64), [bytes(raws[p]) for p in places]
+    if kept:
+        places = np.array([place for place, _ in kept], dtype=np.int64)
+        yield ASYNC_ID, places, [raw for _, raw in kept]
 
 
 def _nanoseconds(raws: Sequence[Raw]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:

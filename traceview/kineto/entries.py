@@ -48,7 +48,10 @@ class Decoder(Protocol):
     """
 
     name: str
-    rows: int
+
+    @property
+    def rows(self) -> int:
+        """How many places there are."""
 
     def scan(self, data: bytes, position: int) -> tuple[int, Stop]:
         """Read entries from `position` on; where it stopped, and why."""
@@ -91,9 +94,7 @@ def _set_times(
     known[places] = [time is not None for time in times]
 
 
-def _with_texts(
-    column: Texts, places: NDArray[np.int64], texts: Sequence[str | None]
-) -> Texts:
+def _with_texts(column: Texts, places: NDArray[np.int64], texts: Sequence[str | None]) -> Texts:
     codes, values = _encoded(column.values, texts)
     column.codes[places] = codes
     return Texts(column.codes, values)
@@ -144,6 +145,5 @@ def _merged(
     more_values: NDArray[Any],
 ) -> tuple[NDArray[np.int64], NDArray[Any]]:
     """Two sparse columns as one, by ascending row."""
-    all_rows = np.concatenate([rows, more_rows])
-    order = np.argsort(all_rows, kind="stable")
-    return all_rows[order], np.concatenate([values, more_values])[order]
+    places = np.searchsorted(rows, more_rows)
+    return np.insert(rows, places, more_rows), np.insert(values, places, more_values)

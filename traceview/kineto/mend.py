@@ -34,7 +34,7 @@ _LITERAL_SLASH = re.compile(r'\\(["\\]?)')
 _PAIR_OR_HALF = re.compile(
     r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"
     r"|(?P<half>\\u[dD][89a-fA-F][0-9a-fA-F]{2})"
-    r'|\\[^u]'
+    r"|\\[^u]"
 )
 _CONTROL = re.compile(r"[\x00-\x1f]")
 _NO_NUMBER: Final = frozenset(

@@ -22,7 +22,8 @@ from traceview.kineto.columns import (
 from traceview.kineto.entries import Columns, Stop
 from traceview.kineto.values import INTEGER_KEYS, TEXT_KEYS, UNSIGNED, text
 
-_DENSE: Final = 5
+_DENSE: Final = ("phase", "name", "category", "process", "thread")
+"""The fields that every entry may have, in the order of the scanner."""
 _START, _DURATION = 0, 1
 _INTEGERS: Final = {name: place for place, name in enumerate(INTEGER_ARGUMENTS)}
 _TEXTS: Final = {
@@ -102,11 +103,15 @@ class NativeDecoder:
 
     def finish(self) -> Columns:
         """All that was taken."""
-        dense = [self._dense(field) for field in range(_DENSE)]
+        dense = {name: self._dense(field) for field, name in enumerate(_DENSE)}
         start_ns, start_known = self._times(_START)
         duration_ns, duration_known = self._times(_DURATION)
         return Columns(
-            *dense,
+            phase=dense["phase"],
+            name=dense["name"],
+            category=dense["category"],
+            process=dense["process"],
+            thread=dense["thread"],
             start_ns=start_ns,
             start_known=start_known,
             duration_ns=duration_ns,
@@ -126,9 +131,7 @@ class NativeDecoder:
     def _dense(self, field: int) -> Texts:
         codes = np.empty(self.rows, dtype=np.int32)
         self._library.traceview_take_dense(self._scanner, field, codes.ctypes.data)
-        texts = [
-            text(b'"%b"' % raw) if b"\\" in raw else raw.decode() for raw in self._raw(field)
-        ]
+        texts = [text(b'"%b"' % raw) if b"\\" in raw else raw.decode() for raw in self._raw(field)]
         return _distinct(codes, [value or "" for value in texts])
 
     def _times(self, clock: int) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
@@ -158,7 +161,7 @@ class NativeDecoder:
         self._library.traceview_take_texts(
             self._scanner, column, rows.ctypes.data, codes.ctypes.data
         )
-        texts = [text(raw) or "" for raw in self._raw(_DENSE + column)]
+        texts = [text(raw) or "" for raw in self._raw(len(_DENSE) + column)]
         return SparseTexts(rows, _distinct(codes, texts))
 
     def _raw(self, column: int) -> list[bytes]:

@@ -1,8 +1,8 @@
 """Events that are written as two, a begin and an end, made complete events.
 
 `B` and `E` form a stack a thread; an end that has a name closes the innermost open event of that
-name, so that ranges which interleave keep their own lengths. `b` and `e` (and the older `S` and `F`)
-belong together by category, id and name, on whatever thread.
+name, so that ranges which interleave keep their own lengths. `b` and `e` (and the older `S` and
+`F`) belong together by category, id and name, on whatever thread.
 """
 
 from __future__ import annotations
@@ -21,7 +21,6 @@ from traceview.trace import Note
 _BEGIN, _END = "B", "E"
 _ASYNC_BEGINS: Final = frozenset("bS")
 _ASYNC_ENDS: Final = frozenset("eF")
-_ASYNC_INSTANTS: Final = frozenset("n")
 COMPLETE: Final = "X"
 
 
@@ -161,7 +160,7 @@ def _completed(events: Events, pairs: _Pairs, asynchronous: list[int]) -> Events
 
 
 def _own_threads(events: Events, rows: list[int]) -> Texts:
-    """Asynchronous events overlap whatever runs on their thread: each id has a thread of its own."""
+    """A thread for each id, since asynchronous events overlap whatever runs on their thread."""
     found = events.texts.get(ASYNC_ID)
     if found is None or not rows:
         return events.thread

@@ -14,16 +14,15 @@ from traceview.errors import EmptyTraceError, NotATraceError
 from traceview.kineto import container, native
 from traceview.kineto.columns import Events
 from traceview.kineto.compression import Limits
+from traceview.kineto.container import Source
 from traceview.kineto.decode import PythonDecoder
 from traceview.kineto.entries import Columns, Decoder, Stop, joined
-from traceview.kineto.container import Source
 from traceview.kineto.outline import Outline
 from traceview.kineto.recognize import described, described_json, described_list
 from traceview.kineto.repair import EntryReader, Repairs
 from traceview.kineto.values import Row
 from traceview.kineto.window import Window
 from traceview.trace import Note
-
 
 _NO_TRACE: Final = 1000
 """After so many faults without a single event, the file is not read further."""
@@ -53,9 +52,7 @@ def _decoder() -> Decoder:
     return PythonDecoder() if found is None else native.NativeDecoder(found)
 
 
-def _read_entries(
-    decoder: Decoder, window: Window, repairs: Repairs, rows: dict[int, Row]
-) -> None:
+def _read_entries(decoder: Decoder, window: Window, repairs: Repairs, rows: dict[int, Row]) -> None:
     """Read one array of entries, from its first entry to behind its closing bracket."""
     entries = EntryReader(window, repairs)
     first, depth = decoder.rows, 1

@@ -45,23 +45,30 @@ def described(start: bytes) -> str:
     return "plain text" if _is_text(start) else "binary data"
 
 
+_OBJECTS: Final = {
+    frozenset({"schema", "nodes"}): (
+        "an execution trace (ExecutionTraceObserver), which holds no times"
+    ),
+    frozenset({"schemaVersion"}): "the metadata of a Kineto trace without traceEvents",
+    frozenset({"traceName"}): "the metadata of a Kineto trace without traceEvents",
+    frozenset({"nodes", "samples"}): "a CPU profile of V8",
+    frozenset({"profiles", "shared"}): "a profile of speedscope",
+    frozenset({"segments", "device_traces"}): "a memory snapshot written as JSON",
+    frozenset({"cells", "nbformat"}): "a notebook of Jupyter",
+}
+"""Other JSON files, by keys that they all have."""
+
+
 def described_json(properties: Mapping[str, Any]) -> str:
     """What a JSON object without traceEvents looks like, from its top-level keys."""
-    keys = set(properties)
-    if {"schema", "nodes"} <= keys:
-        return "an execution trace (ExecutionTraceObserver), which holds no times"
-    if "traceName" in keys or "schemaVersion" in keys:
-        return "the metadata of a Kineto trace without traceEvents"
-    if {"nodes", "samples"} <= keys:
-        return "a CPU profile of V8"
-    if "$schema" in keys and "speedscope" in str(properties["$schema"]):
-        return "a profile of speedscope"
-    if {"segments", "device_traces"} <= keys:
-        return "a memory snapshot written as JSON"
-    if not keys:
+    for keys, meaning in _OBJECTS.items():
+        if keys <= properties.keys():
+            return meaning
+    if not properties:
         return "an empty JSON object"
     shown = ", ".join(repr(key) for key in list(properties)[:_LISTED])
-    return f"a JSON object with the keys {shown}{', ...' if len(keys) > _LISTED else ''}"
+    more = ", ..." if len(properties) > _LISTED else ""
+    return f"a JSON object with the keys {shown}{more}"
 
 
 def described_list(first: bytes, *, nested: bool) -> str:
@@ -73,5 +80,5 @@ def described_list(first: bytes, *, nested: bool) -> str:
 
 def _is_text(start: bytes) -> bool:
     sample = start[:_LOOK]
-    plain = sum(byte >= 0x20 or byte in b"\t\r\n" for byte in sample)
+    plain = sum(byte >= ord(" ") or byte in b"\t\r\n" for byte in sample)
     return b"\0" not in sample and plain >= _PRINTABLE * len(sample)

@@ -35,9 +35,7 @@ class Tracks:
                 processes[process] = text
             elif events.name.values[what] == "thread_name":
                 threads[process, thread] = text
-        labels = {
-            int(events.process.codes[row]): text for row, text in _texts(events, "labels")
-        }
+        labels = {int(events.process.codes[row]): text for row, text in _texts(events, "labels")}
         return cls(processes, threads, labels)
 
     def in_process(self, events: Events, wanted: Callable[[str], bool]) -> _Mask:

@@ -69,7 +69,7 @@ class Window:
             try:
                 _, end = _DECODER.raw_decode(piece)
             except json.JSONDecodeError as error:
-                cut = error.msg.startswith("Unterminated") or error.pos >= len(piece) - _LONGEST_WORD
+                cut = len(piece) - error.pos <= _LONGEST_WORD or error.msg.startswith("Unterm")
                 if whole or not cut or size > _LIMIT:
                     return None
             except (ValueError, RecursionError):

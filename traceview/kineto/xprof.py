@@ -1,8 +1,8 @@
 """Traces of JAX, TensorFlow and XLA as XProf writes them (format notes, 5).
 
-No event has a category: what it is, the names of its process and thread tell. A GPU's truth are the
-rows of its streams, a TPU's those of its XLA operations; all other rows of a device are derived from
-these and would count the same work again.
+No event has a category: the names of its process and thread tell what it is. The truth of a GPU
+are the rows of its streams, that of a TPU the rows of its XLA operations; all other rows of a
+device are derived from these and would count the same work again.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import re
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from traceview.kineto.columns import Events
 from traceview.kineto.tracks import Tracks, complete, recategorized, with_integers
@@ -30,9 +31,7 @@ _SET = re.compile(r"Memset", re.IGNORECASE)
 
 def recognized(tracks: Tracks) -> bool:
     """The names of the processes are those of XProf."""
-    return any(
-        name.startswith(_HOST) or _DEVICE.match(name) for name in tracks.processes.values()
-    )
+    return any(name.startswith(_HOST) or _DEVICE.match(name) for name in tracks.processes.values())
 
 
 def translated(events: Events, tracks: Tracks) -> Events:
@@ -61,14 +60,12 @@ def translated(events: Events, tracks: Tracks) -> Events:
     return events
 
 
-def _named(events: Events, pattern: re.Pattern[str]) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+def _named(events: Events, pattern: re.Pattern[str]) -> NDArray[np.bool_]:
     hits = [pattern.match(name) is not None for name in events.name.values]
     return np.array([*hits, False], dtype=np.bool_)[events.name.codes]
 
 
-def _having(
-    events: Events, argument: str
-) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+def _having(events: Events, argument: str) -> NDArray[np.bool_]:
     mask = np.zeros(len(events), dtype=np.bool_)
     if (found := events.integers.get(argument)) is not None:
         mask[found.rows] = True
