@@ -84,8 +84,9 @@ class Estimate:
         return self.difference + self.half_width
 
     def beyond(self, margin: float) -> float:
-        """The p value against "no change beyond the margin"; below 0.05 just when the interval is
-        wholly beyond it. Only of a measured estimate.
+        """The p value of a measured estimate against "no change beyond the margin".
+
+        Below 0.05 just when the interval is wholly beyond it.
         """
         from scipy.stats import t  # noqa: PLC0415 -- scipy takes longer to import than help may
 

@@ -14,6 +14,7 @@ from traceview.errors import TraceviewError
 COMMANDS = {
     "What changed": {
         "diff": "What changed between two recordings, where it comes from, is it real?",
+        "noise": "How far do recordings of one program differ by themselves?",
     },
     "Where the time goes": {
         "summary": "Is the GPU doing useful work? All of one recording on a screen.",

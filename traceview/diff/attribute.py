@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-import numpy as np
 import pandas as pd
 
 from traceview import schema as s
@@ -39,7 +38,7 @@ class Cost:
 
 @dataclass(frozen=True, slots=True)
 class PerStep:
-    """One side a step: period = busy + idle, busy = the sum of `work`, idle = that of `idle`, ns."""
+    """One side a step, ns: period = busy + idle; `work` adds up to busy, `idle` to idle."""
 
     period_ns: int
     busy_ns: int
@@ -63,7 +62,11 @@ def per_step(side: Sequence[Measured]) -> PerStep:
         costs[_path(key)] = Cost(ns, calls / count, total / max(calls, 1))
     causes = apportion(idle.to_numpy(), count, idle_ns).tolist()
     return PerStep(
-        busy_ns + idle_ns, busy_ns, idle_ns, costs, dict(zip(map(str, idle.index), causes, strict=True))
+        busy_ns + idle_ns,
+        busy_ns,
+        idle_ns,
+        costs,
+        dict(zip(map(str, idle.index), causes, strict=True)),
     )
 
 
@@ -75,7 +78,9 @@ def attribution(before: PerStep, after: PerStep) -> tuple[pd.DataFrame, pd.DataF
     matches = match(before.work, after.work)
     rows = [_busy_row(found, before.work, after.work) for found in matches]
     rows += [_idle_row(cause, before, after) for cause in sorted({**before.idle, **after.idle})]
-    order = sorted(range(len(rows)), key=lambda i: (-abs(rows[i].delta), rows[i].kind, rows[i].path))
+    order = sorted(
+        range(len(rows)), key=lambda i: (-abs(rows[i].delta), rows[i].kind, rows[i].path)
+    )
     frame = _frame(s.ATTRIBUTION, [rows[i].cells() for i in order])
     number = {index: place for place, index in enumerate(order)}
     members = [

@@ -11,7 +11,7 @@ import pandas as pd
 
 from traceview import schema as s
 from traceview.diff.attribute import PerStep
-from traceview.diff.measure import Measured
+from traceview.diff.measure import Measured, total, typical
 from traceview.diff.noise import NoiseProfile
 from traceview.errors import UsageError
 from traceview.intervals import apportion
@@ -69,7 +69,7 @@ class Sides:
 
     @property
     def longer_period_ns(self) -> int:
-        """What shares are of: the longer period, so that the other way round mirrors the verdict."""
+        """What shares are of: the longer period, so that swapping the sides mirrors the verdict."""
         return max(self.before_step.period_ns, self.after_step.period_ns)
 
     @property
@@ -146,33 +146,41 @@ def quantities(sides: Sides, margins: Mapping[str, float] | None = None) -> pd.D
 
 def values(side: Sequence[Measured], name: str) -> list[float | None]:
     """One quantity of each recording of a side: ns a step, or bytes."""
-    return [_of_recording(recording, name) for recording in side]
+    return [typical(recording, name) for recording in side]
 
 
 def _row(sides: Sides, name: str, margin: float) -> _Row:
     before = _of_side(sides.before, sides.before_step, name)
     after = _of_side(sides.after, sides.after_step, name)
     row = _Row(name, margin, before, after, Basis.EXACT, Judgement(Verdict.SAME))
-    if sides.same:
-        return replace(row, judgement=Judgement(Verdict.SAME, ("same_recording",)))
-    if before is None or after is None:
-        reason = "not_recorded" if before is after else "recorded_on_one_side"
-        return replace(row, judgement=Judgement(Verdict.CANNOT_TELL, (reason,)))
-    if name == _PEAK:
-        return _exact(row, before, after)
-    if not sides.comparable:
-        return replace(row, judgement=Judgement(Verdict.CANNOT_TELL, ("not_comparable",)))
-    if before == after == 0:
-        return replace(row, judgement=Judgement(Verdict.SAME, ("none_on_either_side",)))
-    if name not in _SHARES and not (before and after):
-        return replace(row, judgement=Judgement(Verdict.CANNOT_TELL, ("none_on_one_side",)))
-    if name in _SHARES and not sides.longer_period_ns:
-        return replace(row, judgement=Judgement(Verdict.CANNOT_TELL, ("no_device_work",)))
+    settled = _settled(sides, row)
+    if settled is not None:
+        return replace(row, judgement=settled)
+    if before is None or after is None or name == _PEAK:
+        return _exact(row, before or 0, after or 0)
     basis, estimate = _estimate(sides, name, before, after)
     judgement = judge(estimate, row.limit)
     if judgement.verdict is Verdict.CANNOT_TELL and min(sides.runs) == 1:
         judgement = replace(judgement, reasons=(*judgement.reasons, "single_recording"))
     return replace(row, basis=basis, estimate=estimate, judgement=judgement)
+
+
+def _settled(sides: Sides, row: _Row) -> Judgement | None:
+    """The verdict where it needs no interval, or none can be had: the first that applies."""
+    before, after = row.before, row.after
+    share, exact = row.name in _SHARES, row.name == _PEAK
+    cases = (
+        (sides.same, Verdict.SAME, "same_recording"),
+        (before is None and after is None, Verdict.CANNOT_TELL, "not_recorded"),
+        (before is None or after is None, Verdict.CANNOT_TELL, "recorded_on_one_side"),
+        (not exact and not sides.comparable, Verdict.CANNOT_TELL, "not_comparable"),
+        (before == after == 0, Verdict.SAME, "none_on_either_side"),
+        (not exact and not share and not (before and after), Verdict.CANNOT_TELL,
+         "none_on_one_side"),
+        (share and not sides.longer_period_ns, Verdict.CANNOT_TELL, "no_device_work"),
+    )  # fmt: skip
+    found = (Judgement(verdict, (reason,)) for applies, verdict, reason in cases if applies)
+    return next(found, None)
 
 
 def _exact(row: _Row, before: int, after: int) -> _Row:
@@ -181,7 +189,7 @@ def _exact(row: _Row, before: int, after: int) -> _Row:
         estimate = Estimate(math.log(after / before), 0.0)
         return replace(row, estimate=estimate, judgement=judge(estimate, row.limit))
     verdict = Verdict.IMPROVED if after < before else Verdict.REGRESSED
-    return replace(row, judgement=Judgement(verdict if before != after else Verdict.SAME))
+    return replace(row, judgement=Judgement(verdict))
 
 
 def _together(rows: list[_Row]) -> list[_Row]:
@@ -217,7 +225,7 @@ def _estimate(sides: Sides, name: str, before: int, after: int) -> tuple[Basis, 
 
 
 def _measured(sides: Sides, name: str) -> Estimate | None:
-    """Welch over the recordings; None where one of them has no such figure, or none to divide by."""
+    """Welch over the recordings; None where one has no such figure, or none to divide by."""
     before, after = values(sides.before, name), values(sides.after, name)
     if name in _SHARES:
         scale = sides.longer_period_ns
@@ -252,28 +260,8 @@ def _of_side(side: Sequence[Measured], step: PerStep, name: str) -> int | None:
     if name == "host_step":
         medians = [r.typical[name] for r in side if name in r.typical]
         return int(fmean(medians)) if len(medians) == len(side) else None
-    totals = [_total(r, name) for r in side]
-    known = [total for total in totals if total is not None]
+    totals = [total(r, name) for r in side]
+    known = [figure for figure in totals if figure is not None]
     if len(known) < len(totals):
         return None
     return int(apportion([sum(known)], sum(r.count for r in side))[0])
-
-
-def _total(recording: Measured, name: str) -> int | None:
-    """A total over the steps that count."""
-    return {
-        "gpu_busy": recording.busy_ns,
-        "device_period": recording.window_ns,
-        "gpu_idle": recording.window_ns - recording.busy_ns,
-        "launch_overhead": recording.launch_overhead_ns,
-        "sync_stall": recording.sync_stall_ns,
-    }[name]
-
-
-def _of_recording(recording: Measured, name: str) -> float | None:
-    """The recording's median step, which one slow step does not move; its total without steps."""
-    if name == _PEAK:
-        return recording.peak_bytes
-    if recording.typical:
-        return recording.typical.get(name)
-    return None if name == "host_step" else _total(recording, name)

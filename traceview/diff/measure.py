@@ -25,9 +25,9 @@ class Measured:
     """Totals of one recording over the steps that count, of all its devices together, ns.
 
     `work` is the device work in the windows, cut to them, with columns of DEVICE and BUSY_NS, its
-    exclusive share, and the paths of its owner; `idle` is idle time by cause. `used` are the steps that count; without steps
-    `count` is 1 and a figure is of the whole window. `typical` are medians over the steps, by
-    quantity; a figure is missing or None where it was not recorded.
+    exclusive share, and the paths of its owner; `idle` is idle time by cause. `used` are the steps
+    that count; without steps `count` is 1 and a figure is of the whole window. `typical` are
+    medians over the steps, by quantity; a figure is missing or None where it was not recorded.
     """
 
     trace: Trace
@@ -55,6 +55,33 @@ class Measured:
         accelerators = peaks[peaks[s.DEVICE_TYPE] != CPU]
         chosen = accelerators if len(accelerators) else peaks
         return int(chosen[s.PEAK_ALLOCATED].max()) if len(chosen) else None
+
+
+PROFILED = ("gpu_busy", "device_period", "host_step", "launch_overhead")
+"""Quantities that runs of a program spread around by a factor, not by an amount."""
+
+
+def total(recording: Measured, quantity: str) -> int | None:
+    """A quantity summed over the steps that count, ns; None where it was not recorded."""
+    return {
+        "gpu_busy": recording.busy_ns,
+        "device_period": recording.window_ns,
+        "gpu_idle": recording.window_ns - recording.busy_ns,
+        "launch_overhead": recording.launch_overhead_ns,
+        "sync_stall": recording.sync_stall_ns,
+    }.get(quantity)
+
+
+def typical(recording: Measured, quantity: str) -> float | None:
+    """A quantity of the median step, which one slow step does not move, ns; or bytes.
+
+    The whole window's where there are no steps; None where it was not recorded.
+    """
+    if quantity == "peak_allocated":
+        return recording.peak_bytes
+    if len(recording.used):
+        return recording.typical.get(quantity)
+    return total(recording, quantity)
 
 
 def first_is_unfit(trace: Trace) -> bool:

@@ -10,7 +10,10 @@ from pathlib import Path
 from statistics import stdev
 from typing import Any
 
-from traceview.errors import FileError
+from traceview.diff.measure import PROFILED, typical
+from traceview.diff.recordings import measured_side
+from traceview.errors import FileError, UsageError
+from traceview.trace import Trace
 
 SCHEMA = "traceview.noise/1"
 
@@ -59,3 +62,19 @@ def load_profile(path: str) -> NoiseProfile:
         raise FileError(path, f"cannot be read: {error.strerror}") from error
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise FileError(path, "is no noise profile: make one with `traceview noise`") from error
+
+
+def profile(traces: Sequence[Trace]) -> NoiseProfile:
+    """The spread of two or more recordings of one program, over the steps that count.
+
+    Raises UsageError for fewer, and for a set that is no repeated recordings.
+    """
+    if len(traces) <= 1:
+        raise UsageError("a noise profile needs recordings to compare: give 3 or more")
+    recordings = measured_side("here", traces)
+    found = {name: spread([typical(r, name) for r in recordings]) for name in PROFILED}
+    return NoiseProfile(
+        len(recordings),
+        traces[0].metadata.device_names,
+        {name: sd for name, sd in found.items() if sd is not None},
+    )

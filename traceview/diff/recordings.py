@@ -20,15 +20,23 @@ def measured(before: Side, after: Side) -> tuple[tuple[Measured, ...], tuple[Mea
 
     Raises UsageError when a side has no recording, holds one twice, or is of ranks.
     """
-    sides = tuple((side,) if isinstance(side, Trace) else tuple(side) for side in (before, after))
-    for name, side in zip(("before", "after"), sides, strict=True):
-        _check(name, side)
-    traces = [trace for side in sides for trace in side]
+    left, right = ((side,) if isinstance(side, Trace) else tuple(side) for side in (before, after))
+    _check("before", left)
+    _check("after", right)
+    results = _measured((*left, *right))
+    return results[: len(left)], results[len(left) :]
+
+
+def measured_side(name: str, traces: Sequence[Trace]) -> tuple[Measured, ...]:
+    """Repeated recordings of one program, measured; errors as for `measured`."""
+    _check(name, traces)
+    return _measured(tuple(traces))
+
+
+def _measured(traces: tuple[Trace, ...]) -> tuple[Measured, ...]:
     without_first = any(map(first_is_unfit, traces))
     with ThreadPoolExecutor() as pool:
-        results = list(pool.map(_measure, traces, repeat(without_first)))
-    count = len(sides[0])
-    return tuple(results[:count]), tuple(results[count:])
+        return tuple(pool.map(_measure, traces, repeat(without_first)))
 
 
 def _measure(trace: Trace, without_first: bool) -> Measured:

@@ -1,4 +1,4 @@
-"""Do both sides call the same ops on inputs of the same shapes and types?
+"""Whether both sides call the same ops on inputs of the same shapes and types.
 
 Only asked where both recordings have them (record_shapes=True). The same ops, the same number of
 times, on other shapes are another job, however alike the names look.

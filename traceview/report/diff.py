@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any
 
 from traceview import schema as s
 from traceview import units
 from traceview.diff import Comparability, TraceDiff
+from traceview.diff.attribute import BUSY, IDLE, SEPARATOR
+from traceview.diff.judge import ENOUGH
 from traceview.diff.measure import Measured
 from traceview.document import Document, Field, Section, Table
+from traceview.kernel_names import short
 from traceview.report.gaps import EXPLAINED
 from traceview.report.heading import about, cuda_version
 from traceview.report.rows import records, values
@@ -40,6 +45,7 @@ REASONS = {
     "not_comparable": "the sides are not comparable",
     "no_device_work": "no device work",
     "same_recording": "the same recording twice",
+    "several_quantities": "one of several quantities may look changed by chance",
 }
 """The reasons of verdicts in words."""
 
@@ -156,13 +162,14 @@ def _quantities(diff: TraceDiff) -> Table:
 
 
 def _interval(name: str, low: Any, high: Any, basis: str) -> str:
+    """How well the difference is known: `+-0.6 % prior`."""
     if basis == "exact":
         return basis
     if low is None:
         return ""
-    if name in _SHARES:
-        return f"{100 * low:+.1f} .. {100 * high:+.1f} % of period"
-    return f"{units.ratio(low)} .. {units.ratio(high)} {basis}"
+    half = (high - low) / 2 if name in _SHARES else math.sqrt(high / low) - 1
+    of = " of period" if name in _SHARES else ""
+    return f"+-{units.percent(half)}{of} {basis}"
 
 
 def _attribution(diff: TraceDiff, shown: int) -> Iterator[Section]:
@@ -174,26 +181,125 @@ def _attribution(diff: TraceDiff, shown: int) -> Iterator[Section]:
         Field("delta", Unit.NS, signed=True),
         Field("before", Unit.NS),
         Field("after", Unit.NS),
-        Field("what", stretch=True),
+        Field("what", prose=True),
     )
-    rows = tuple(
-        (delta, before, after, _what(str(kind), str(path), str(change)))
-        for delta, before, after, kind, path, change in values(
-            frame, (s.DELTA_NS, s.BEFORE_NS, s.AFTER_NS, s.PART, s.PATH, s.CHANGE)
-        )
-    )
-    busy = int(frame.loc[frame[s.PART] == "busy", s.DELTA_NS].sum())
-    lines = (
-        f"{units.text(busy, Unit.NS, signed=True)} busy and {units.text(total - busy, Unit.NS, signed=True)} idle; "
-        "the rows add up exactly.",
-    )
+    groups = _groups(records(frame, s.ATTRIBUTION.columns))
+    rows = tuple((g.delta, g.before, g.after, g.text) for g in groups)
+    busy = int(frame.loc[(frame[s.PART] == BUSY).to_numpy(), s.DELTA_NS].sum())
+    parts = (units.text(ns, Unit.NS, signed=True) for ns in (busy, total - busy))
+    lines = (" busy and ".join(parts) + " idle; the rows add up exactly.",)
     title = f"Where the {units.text(total, Unit.NS, signed=True)} of the device period come from"
     yield Section(title, lines, (Table("attribution", fields, rows, shown),))
+    yield from _replaced(diff)
 
 
-def _what(kind: str, path: str, change: str) -> str:
-    mark = {"only_before": "gone: ", "only_after": "new: "}.get(change, "")
-    return f"idle: {EXPLAINED.get(path, path)}" if kind == "idle" else f"{mark}{path}"
+@dataclass(frozen=True, slots=True)
+class _Group:
+    """Rows of one region, or one cause of idle time, as one line."""
+
+    text: str
+    before: int
+    after: int
+
+    @property
+    def delta(self) -> int:
+        return self.after - self.before
+
+
+def _groups(rows: Sequence[dict[str, Any]]) -> list[_Group]:
+    """The rows of an attribution by region, largest change first."""
+    by_line: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    for row in rows:
+        whole = row["kind"] == IDLE or row["change"] == "replaced"
+        key = row["path"] if whole else row["region"] or row["path"]
+        by_line.setdefault((row["kind"], f"{row['change']} {key}"), []).append(row)
+    groups = [
+        _Group(_words(members), sum(m["before_ns"] for m in members),
+               sum(m["after_ns"] for m in members))
+        for members in by_line.values()
+    ]  # fmt: skip
+    return sorted(groups, key=lambda group: -abs(group.delta))
+
+
+def _words(members: Sequence[dict[str, Any]]) -> str:
+    """What a line of the attribution is about, and how its cost changed."""
+    first = members[0]
+    if first["kind"] == IDLE:
+        return f"idle: {EXPLAINED.get(first['path'], first['path'])}"
+    if first["change"] == "replaced":
+        doubt = "" if first["confidence"] > _SURE else ", as far as names tell"
+        return f"replaced{doubt}: {first['path']}"
+    names = [_leaf(member["path"]) for member in members]
+    where = _region(first["region"]) or names[0]
+    what = f"{where}: {names[0]}" if len(names) == 1 and where != names[0] else where
+    mark = {"only_before": "gone: ", "only_after": "new: "}.get(first["change"], "")
+    return mark + what + ("" if mark else _cost(members))
+
+
+_SURE = 0.5
+"""The confidence of a replacement of which only the remainder of both sides is known."""
+
+
+def _cost(members: Sequence[dict[str, Any]]) -> str:
+    """Whether there are more calls, or each takes longer."""
+    before, after = (sum(m[f"{side}_calls"] for m in members) for side in ("before", "after"))
+    if round(after - before, 2):
+        return f" ({after - before:+,.4g} calls)"
+    old, new = (
+        sum(m[f"{side}_calls"] * m[f"{side}_call_ns"] for m in members)
+        for side in ("before", "after")
+    )
+    if not old or not new:
+        return ""
+    change = new / old - 1
+    direction = "slower" if change > 0 else "faster"
+    return f" (same calls, each {units.percent(abs(change))} {direction})"
+
+
+def _region(region: str) -> str:
+    """The region in few words: its first and its last name."""
+    names = [name.removeprefix(_BACKWARD) for name in region.split(SEPARATOR) if name]
+    return SEPARATOR.join(names if len(names) <= _FEW else [names[0], "...", names[-1]])
+
+
+_BACKWARD = "autograd::engine::evaluate_function: "
+_FEW = 2
+
+
+def _leaf(path: str) -> str:
+    return short(path.rsplit(SEPARATOR, maxsplit=1)[-1])
+
+
+def _replaced(diff: TraceDiff) -> Iterator[Section]:
+    """What the largest replacement consists of, the costliest first."""
+    if diff.replaced.empty:
+        return
+    row = int(diff.replaced[s.ROW].min())
+    members = diff.replaced[(diff.replaced[s.ROW] == row).to_numpy()]
+    rows = sorted(
+        (
+            (str(side), ns, calls, _member(str(path)))
+            for side, ns, calls, path in values(members, (s.SIDE, s.NS, s.CALLS, s.PATH))
+        ),
+        key=lambda line: (line[0] == "after", -int(line[1] or 0)),
+    )
+    shown = [r for r in rows if r[0] == "before"][:_MEMBERS]
+    shown += [r for r in rows if r[0] == "after"][:_MEMBERS]
+    fields = (Field("side"), Field("a step", Unit.NS), Field("calls", Unit.COUNT),
+              Field("op: kernel", stretch=True))  # fmt: skip
+    hidden = len(rows) - len(shown)
+    lines = (f"The {len(shown)} costliest of {len(rows)} parts.",) if hidden else ()
+    yield Section("What the largest replacement consists of", lines,
+                  (Table("replaced", fields, tuple(shown)),))  # fmt: skip
+
+
+_MEMBERS = 4
+
+
+def _member(path: str) -> str:
+    """The op and the kernel at the end of a path."""
+    names = path.split(SEPARATOR)
+    return ": ".join([*names[-2:-1], short(names[-1])])
 
 
 def _structure(diff: TraceDiff, shown: int) -> Iterator[Section]:
@@ -221,14 +327,31 @@ def _memory(diff: TraceDiff) -> Iterator[Section]:
 
 
 def _settle(diff: TraceDiff) -> Iterator[Section]:
+    """Why some verdicts are open, what change would have been seen, and what would settle them."""
     frame = diff.quantities
+    open_ = frame[(frame[s.VERDICT] == "cannot_tell").to_numpy()]
     lines = []
-    for name, reasons in values(frame[frame[s.VERDICT] == "cannot_tell"], (s.QUANTITY, s.REASONS)):
+    for name, reasons, detectable in values(open_, (s.QUANTITY, s.REASONS, s.DETECTABLE)):
         words = "; ".join(REASONS[code] for code in str(reasons or "").split())
-        lines.append(f"{_NAMES[str(name)]}: {words}.")
+        seen = ""
+        if isinstance(detectable, float):
+            of = " of the period" if name in _SHARES else ""
+            seen = f"; a change of {units.percent(detectable, 0)}{of} would have been seen"
+        lines.append(f"{_NAMES[str(name)]}: {words}{seen}.")
     if lines:
-        advice = "To settle it, record 3 or more runs a side, in turn, in separate processes."
-        yield Section('Why "cannot tell"', (*lines, advice))
+        yield Section('Why "cannot tell"', (*lines, *_advice(diff)))
+
+
+def _advice(diff: TraceDiff) -> Iterator[str]:
+    undecided = {
+        code
+        for reasons in diff.quantities.loc[diff.quantities[s.VERDICT] == "cannot_tell", s.REASONS]
+        for code in str(reasons).split()
+    }
+    if min(len(diff.before), len(diff.after)) < ENOUGH and "interval_straddles_margin" in undecided:
+        yield "To settle it, record 3 or more runs a side, in turn, in separate processes."
+    elif "interval_straddles_margin" in undecided:
+        yield "To settle it, record more runs a side."
 
 
 def _data(diff: TraceDiff) -> dict[str, Any]:
@@ -247,6 +370,7 @@ def _data(diff: TraceDiff) -> dict[str, Any]:
         "attribution": {
             "total_delta_ns": int(diff.attribution[s.DELTA_NS].sum()),
             "rows": records(diff.attribution, s.ATTRIBUTION.columns),
+            "replaced": records(diff.replaced, s.REPLACED.columns),
         },
         "structure": records(diff.structure, s.STRUCTURE.columns),
         "memory": [

@@ -71,4 +71,4 @@ def _distribution(trace: Trace) -> Table:
             quantiles = known.quantile([q for _, q in _QUANTILES], interpolation="lower")
             rows.append((name, *(int(value) for value in quantiles)))
     fields = (Field("a call"), *(Field(name, Unit.NS) for name, _ in _QUANTILES))
-    return Table("distribution", fields, tuple(rows))
+    return Table("distribution", fields, tuple(rows), row_units=(Unit.NS,) * len(rows))

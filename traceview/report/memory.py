@@ -35,7 +35,8 @@ def document(trace: Trace, *, limit: int | None = None) -> Document:
     sections = (
         Section("Peaks", ("Type 0 is the CPU, 1 CUDA, 6 HIP.",),
                 (table("memory_peaks", peaks, peak_fields),)),
-        Section("Alive at the peak", (), (table("memory_at_peak", held, held_fields, limit or 20),)),
+        Section("Alive at the peak", (),
+                (table("memory_at_peak", held, held_fields, limit or 20),)),
         coverage_section(trace),
     )  # fmt: skip
     data = {

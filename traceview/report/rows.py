@@ -23,10 +23,16 @@ def records(frame: pd.DataFrame, columns: Sequence[Column]) -> list[dict[str, An
 
 
 def table(
-    name: str, frame: pd.DataFrame, fields: Mapping[Column, Field], shown: int | None = None
+    name: str,
+    frame: pd.DataFrame,
+    fields: Mapping[Column, Field],
+    shown: int | None = None,
+    *,
+    adds_up: bool = False,
 ) -> Table:
     """A Table of some columns of a frame, under these headings."""
-    return Table(name, tuple(fields.values()), tuple(values(frame, list(fields))), shown)
+    rows = tuple(values(frame, list(fields)))
+    return Table(name, tuple(fields.values()), rows, shown, adds_up=adds_up)
 
 
 def field(column: Column, heading: str, **look: Any) -> Field:

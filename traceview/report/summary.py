@@ -126,7 +126,7 @@ def _device_sections(figures: _Figures, shown: int) -> Iterator[Section]:
         s.COMMUNICATION_NS: field(s.COMMUNICATION_NS, "comm."),
         s.EVENTS: field(s.EVENTS, "events"),
     }
-    yield Section("Device time", (), (table("devices", figures.devices, fields),))
+    yield Section("Device time", (), (table("devices", figures.devices, fields, adds_up=True),))
     if len(figures.idle):
         fields = {
             s.DEVICE_ID: field(s.DEVICE_ID, "GPU"),
@@ -175,7 +175,7 @@ def spread(used: pd.DataFrame) -> Table:
         if len(known):
             rows.append((name, int(known.min()), int(known.median()), int(known.max())))
     fields = (Field("a step"), *(Field(name, Unit.NS) for name in ("least", "median", "most")))
-    return Table("steps", fields, tuple(rows))
+    return Table("steps", fields, tuple(rows), row_units=(Unit.NS,) * len(rows))
 
 
 def _host_sections(figures: _Figures, shown: int) -> Iterator[Section]:

@@ -46,7 +46,5 @@ def _lead(trace: Trace) -> tuple[str, ...]:
     if calls.empty:
         return ("No call blocks the host.",)
     blocked, idle = (int(calls[c].sum()) for c in (s.BLOCKED_NS, s.DEVICE_IDLE_NS))
-    return (
-        f"{len(calls):,} calls block the host for {units.text(blocked, Unit.NS)}; the GPU was idle "
-        f"for {units.text(idle, Unit.NS)} of that.",
-    )
+    waits = f"{len(calls):,} calls block the host for {units.text(blocked, Unit.NS)}"
+    return (f"{waits}; the GPU was idle for {units.text(idle, Unit.NS)} of that.",)
