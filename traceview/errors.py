@@ -5,6 +5,7 @@
     |   |-- NotATraceError  it was read, and holds something else
     |   `-- EmptyTraceError it is a trace without a single event
     |-- ColumnError         a frame lacks columns, or has ones of another type
+    |-- CaptureError        a recording could not be made
     `-- UsageError          a value that was asked for does not exist
 
 Anything else that escapes is a bug and stays a traceback.
@@ -43,6 +44,10 @@ class ColumnError(TraceviewError):
         super().__init__(
             f"{schema}: the frame lacks {', '.join(sorted(missing))}; it has {', '.join(found)}"
         )
+
+
+class CaptureError(TraceviewError):
+    """A recording could not be made."""
 
 
 class UsageError(TraceviewError):

@@ -1,0 +1,178 @@
+"""`traceview capture attention`: each way to compute attention."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from traceview.capture import require_torch
+from traceview.capture.jobs import apart, attention_jobs, attention_outcome
+from traceview.capture.problem import ALL, PRESETS, Backend, Mask
+from traceview.cli.recordings import (
+    changed,
+    command_line,
+    conclude,
+    log,
+    recording_options,
+    watched,
+)
+
+if TYPE_CHECKING:
+    from traceview.capture.options import Options
+    from traceview.capture.problem import Problem
+
+_EVERYTHING = "all"
+
+HELP = """How do the ways to compute attention compare on this machine?
+
+Each backend is recorded in a process of its own. What it refuses is a result, with its reasons.
+Before it is recorded, its output and gradients are compared with float64, on the work itself and
+on edge cases, and its first call and its steady state are timed without the profiler.
+
+\b
+Examples:
+  traceview capture attention --backend all --preset training -o runs
+  traceview capture attention --backend naive,flash --repeat 5 -o runs
+  traceview diff runs/attention_naive.json.gz runs/attention_flash.json.gz
+
+\b
+Backends:
+  naive      written out: scores, mask, softmax, values
+  inplace    the same, with mask and scale written into the scores
+  math, flash, efficient, cudnn
+             torch's scaled_dot_product_attention, held to one backend
+  flex       torch's flex_attention, compiled
+  compiled   naive through torch.compile
+  unmasked   naive without its mask: wrong on purpose, and not part of all
+
+\b
+Presets:
+  published  B8 H16 S1024 D64 bfloat16 causal, forward
+  training   B4 H16 S2048 D64 bfloat16 causal, forward and backward
+  small      B1 H4 S256 D32 float32 causal, forward: for a CPU
+"""
+
+
+def _backends(_context: click.Context, _option: click.Parameter, value: str) -> tuple[Backend, ...]:
+    """Read names with commas between them."""
+    if value == _EVERYTHING:
+        return ALL
+    try:
+        return tuple(Backend(name.strip()) for name in value.split(","))
+    except ValueError:
+        names = ", ".join((*Backend, _EVERYTHING))
+        raise click.BadParameter(f"{value!r}: a backend is one of {names}") from None
+
+
+@click.command("attention", help=HELP)
+@click.option(
+    "--backend",
+    "backends",
+    default=_EVERYTHING,
+    show_default=True,
+    callback=_backends,
+    metavar="NAMES",
+    help="Backends to record, with commas between them.",
+)
+@click.option(
+    "--preset",
+    type=click.Choice(list(PRESETS)),
+    default="small",
+    show_default=True,
+    help="The problem that the options below change.",
+)
+@click.option("-B", "--batch", type=int, help="Sequences.")
+@click.option("-H", "--heads", type=int, help="Heads.")
+@click.option("-S", "--length", type=int, help="Queries of a sequence; also its keys.")
+@click.option("-D", "--head-dim", type=int, help="Size of a head.")
+@click.option("--kv-heads", type=int, help="Heads of keys and values, if fewer.")
+@click.option("--kv-length", type=int, help="Keys of a sequence, if others than queries.")
+@click.option("--dtype", type=click.Choice(["bfloat16", "float16", "float32", "float64"]))
+@click.option("--mask", type=click.Choice([mask.value for mask in Mask]))
+@click.option(
+    "--backward/--forward",
+    "training",
+    default=None,
+    help="Record the backward pass too, or the forward pass alone.",
+)
+@click.option("--seed", type=int, help="Seed of the random inputs.")
+@click.option(
+    "--device",
+    default="",
+    metavar="NAME",
+    help="torch's name of a device; the GPU if there is one.",
+)
+@click.option("--edges/--no-edges", default=True, help="Check edge cases too (default).")
+@click.option(
+    "--repeat",
+    type=click.IntRange(min=1),
+    default=1,
+    show_default=True,
+    help="Recordings of each backend, taken in turn.",
+)
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path, file_okay=False),
+    default=Path("traces"),
+    show_default=True,
+    help="Folder of the recordings.",
+)
+@recording_options
+def command(
+    *,
+    backends: tuple[Backend, ...],
+    preset: str,
+    options: Options,
+    device: str,
+    edges: bool,
+    repeat: int,
+    output: Path,
+    **changes: Any,
+) -> None:
+    """Record, each backend in a process of its own."""
+    require_torch()
+    problem = _problem(preset, changes)
+    arguments = tuple(_given(preset, changes, options))
+    jobs = list(
+        attention_jobs(
+            backends,
+            problem,
+            options,
+            output,
+            repeat=repeat,
+            device=device,
+            edges=edges,
+            command=lambda backend: command_line("attention", "--backend", backend, *arguments),
+        )
+    )
+    output.mkdir(parents=True, exist_ok=True)
+    outcomes = [apart(attention_outcome, job, job.name) for job in watched(jobs)]
+    log(jobs, outcomes, output)
+    conclude(outcomes)
+
+
+def _problem(preset: str, changes: dict[str, Any]) -> Problem:
+    """The preset with what was asked for otherwise; keys follow queries unless told."""
+    wanted = {name: value for name, value in changes.items() if value is not None}
+    if "mask" in wanted:
+        wanted["mask"] = Mask(wanted["mask"])
+    wanted.setdefault("kv_length", wanted.get("length", PRESETS[preset].kv_length))
+    wanted.setdefault("kv_heads", wanted.get("heads", PRESETS[preset].kv_heads))
+    return replace(PRESETS[preset], **wanted)
+
+
+def _given(preset: str, changes: dict[str, Any], options: Options) -> Iterator[str]:
+    """The arguments that make the same recording again."""
+    yield from ("--preset", preset)
+    training = changes.get("training")
+    if training is not None:
+        yield "--backward" if training else "--forward"
+    for name, value in changes.items():
+        if value is not None and name != "training":
+            yield from (f"--{name.replace('_', '-')}", str(value))
+    yield from changed(options)
