@@ -12,7 +12,8 @@ from traceview.diff.measure import Measured
 from traceview.metrics.steps import step_of_work
 
 EVENTS, LAUNCHES = "device events", "launch calls"
-_CALLS, _NAMES = "launched by ", "count of "
+COUNT_OF = "count of "
+_CALLS = "launched by "
 
 
 def structure(before: Sequence[Measured], after: Sequence[Measured]) -> pd.DataFrame:
@@ -54,7 +55,7 @@ def _counts(recording: Measured) -> dict[str, list[int]]:
     facts = {
         EVENTS: number,
         LAUNCHES: first["step"].to_numpy(),
-        **{_NAMES + name: number[names == name] for name in np.unique(names)},
+        **{COUNT_OF + name: number[names == name] for name in np.unique(names)},
         **{_CALLS + name: first["step"].to_numpy()[calls == name] for name in np.unique(calls)},
     }
     return {

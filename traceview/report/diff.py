@@ -14,11 +14,13 @@ from traceview.diff import Comparability, TraceDiff
 from traceview.diff.attribute import BUSY, IDLE, SEPARATOR
 from traceview.diff.judge import ENOUGH
 from traceview.diff.measure import Measured
+from traceview.diff.structure import COUNT_OF
 from traceview.document import Document, Field, Section, Table
 from traceview.kernel_names import short
 from traceview.report.gaps import EXPLAINED
 from traceview.report.heading import about, cuda_version
 from traceview.report.rows import records, values
+from traceview.trace import CPU
 from traceview.units import Unit
 
 SCHEMA = "traceview.diff/1"
@@ -54,8 +56,8 @@ def document(diff: TraceDiff, *, limit: int | None = None) -> Document:
     """The report; `limit` is how many rows of where it comes from text shows."""
     sections = (
         Section(_per_step(diff), _notes(diff), (_quantities(diff),)),
-        *_attribution(diff, limit or 10),
-        *_structure(diff, limit or 10),
+        *_attribution(diff, limit or 8),
+        *_structure(diff, limit or 8),
         *_memory(diff),
         *_settle(diff),
     )
@@ -129,12 +131,18 @@ def _per_step(diff: TraceDiff) -> str:
 
 
 def _notes(diff: TraceDiff) -> tuple[str, ...]:
+    """Where the intervals come from."""
     bases = set(diff.quantities[s.BASIS])
-    if "prior" not in bases:
-        return ()
-    return (
-        "Intervals on basis `prior` come from the run-to-run spread of other programs on an H200.",
-    )
+    return tuple(text for basis, text in _BASES.items() if basis in bases)
+
+
+_BASES = {
+    "measured": "Known from the spread of these recordings (95 %); idle and syncs as shares of the"
+    " period.",
+    "profile": "Known from the noise profile (95 %); idle and syncs as shares of the period.",
+    "prior": "Known from how far runs of other programs differed on an H200; idle and syncs as"
+    " shares of the period.",
+}
 
 
 def _quantities(diff: TraceDiff) -> Table:
@@ -145,7 +153,7 @@ def _quantities(diff: TraceDiff) -> Table:
         Field("delta", Unit.NS, signed=True),
         Field("ratio", Unit.RATIO),
         Field("verdict"),
-        Field("interval"),
+        Field("known"),
     )
     columns = (s.QUANTITY, s.BEFORE, s.AFTER, s.DELTA, s.RATIO, s.VERDICT, s.INTERVAL_LOW,
                s.INTERVAL_HIGH, s.BASIS, s.UNIT)  # fmt: skip
@@ -155,21 +163,22 @@ def _quantities(diff: TraceDiff) -> Table:
     ):
         shown = None if diff.comparable is Comparability.NO else ratio
         words = verdict_words(str(name), str(verdict))
-        interval = _interval(str(name), low, high, str(basis))
+        interval = _known(str(name), low, high, str(basis))
         rows.append((_NAMES[str(name)], before, after, delta, shown, words, interval))
         row_units.append(Unit(str(unit)))
     return Table("quantities", fields, tuple(rows), row_units=tuple(row_units))
 
 
-def _interval(name: str, low: Any, high: Any, basis: str) -> str:
-    """How well the difference is known: `+-0.6 % prior`."""
-    if basis == "exact":
-        return basis
-    if low is None:
-        return ""
+def _known(name: str, low: Any, high: Any, basis: str) -> str:
+    """How well the difference is known: `+-0.6 %`, or within a factor where it is not."""
+    if basis == "exact" or low is None:
+        return basis if basis == "exact" else ""
     half = (high - low) / 2 if name in _SHARES else math.sqrt(high / low) - 1
-    of = " of period" if name in _SHARES else ""
-    return f"+-{units.percent(half)}{of} {basis}"
+    return f"+-{units.percent(half)}" if half < _FACTOR else f"to x{1 + half:.1f}"
+
+
+_FACTOR = 1.0
+"""From this relative half width on, an interval is given as a factor."""
 
 
 def _attribution(diff: TraceDiff, shown: int) -> Iterator[Section]:
@@ -293,7 +302,7 @@ def _replaced(diff: TraceDiff) -> Iterator[Section]:
                   (Table("replaced", fields, tuple(shown)),))  # fmt: skip
 
 
-_MEMBERS = 4
+_MEMBERS = 3
 
 
 def _member(path: str) -> str:
@@ -305,16 +314,25 @@ def _member(path: str) -> str:
 def _structure(diff: TraceDiff, shown: int) -> Iterator[Section]:
     if not any(r.has_device for r in (*diff.before, *diff.after)):
         return
-    fields = (Field("fact", stretch=True), Field("before"), Field("after"))
-    rows = tuple(values(diff.structure, s.STRUCTURE.columns))
+    fields = (Field("count", stretch=True), Field("before"), Field("after"))
+    rows = tuple(
+        (_fact(str(fact)), before, after)
+        for fact, before, after in values(diff.structure, s.STRUCTURE.columns)
+    )
     same = all(before == after for _, before, after in rows)
     lines = ("The same kernels, the same number of times.",) if same else ()
     yield Section("Exact facts, a step", lines, (Table("structure", fields, rows, shown),))
 
 
+def _fact(fact: str) -> str:
+    """A fact with the kernel in it by its short name."""
+    return short(fact.removeprefix(COUNT_OF)) if fact.startswith(COUNT_OF) else fact
+
+
 def _memory(diff: TraceDiff) -> Iterator[Section]:
-    accelerators = diff.memory[diff.memory[s.DEVICE_TYPE] != 0]
-    if accelerators.empty:
+    """The devices one by one, where there are several: of one, the quantities tell."""
+    accelerators = diff.memory[(diff.memory[s.DEVICE_TYPE] != CPU).to_numpy()]
+    if len(accelerators) <= 1:
         return
     fields = (
         Field("device", Unit.ID),
@@ -322,22 +340,23 @@ def _memory(diff: TraceDiff) -> Iterator[Section]:
         Field("after", Unit.BYTES),
         Field("delta", Unit.BYTES, signed=True),
     )
-    rows = values(accelerators, (s.MEMORY_DEVICE, s.BEFORE_BYTES, s.AFTER_BYTES, s.DELTA_BYTES))
-    yield Section("Peak allocated memory", (), (Table("memory", fields, tuple(rows)),))
+    columns = (s.MEMORY_DEVICE, s.BEFORE_BYTES, s.AFTER_BYTES, s.DELTA_BYTES)
+    rows = tuple(values(accelerators, columns))
+    yield Section("Peak allocated memory", (), (Table("memory", fields, rows),))
 
 
 def _settle(diff: TraceDiff) -> Iterator[Section]:
     """Why some verdicts are open, what change would have been seen, and what would settle them."""
     frame = diff.quantities
     open_ = frame[(frame[s.VERDICT] == "cannot_tell").to_numpy()]
-    lines = []
+    by_reason: dict[str, list[str]] = {}
     for name, reasons, detectable in values(open_, (s.QUANTITY, s.REASONS, s.DETECTABLE)):
         words = "; ".join(REASONS[code] for code in str(reasons or "").split())
-        seen = ""
-        if isinstance(detectable, float):
-            of = " of the period" if name in _SHARES else ""
-            seen = f"; a change of {units.percent(detectable, 0)}{of} would have been seen"
-        lines.append(f"{_NAMES[str(name)]}: {words}{seen}.")
+        seen = f" ({units.percent(detectable, 0)})" if isinstance(detectable, float) else ""
+        by_reason.setdefault(words, []).append(f"{_NAMES[str(name)]}{seen}")
+    lines = [f"{', '.join(names)}: {words}." for words, names in by_reason.items()]
+    if lines and open_[s.DETECTABLE].notna().any():
+        lines.append("In brackets the change that would have been seen.")
     if lines:
         yield Section('Why "cannot tell"', (*lines, *_advice(diff)))
 
