@@ -323,6 +323,56 @@ OWNERS = Schema(
     (OWNER_OP, OP_POSITION, OP_PATH, ANNOTATION_PATH, MODULE_PATH, OWNER_FRAME, DIRECTION, HOW),
 )
 
+# Memory snapshots.
+FRAGMENTATION = Column(
+    "fragmentation_bytes", "Int64", _BYTES, "reserved and not allocated: reserved - allocated"
+)
+SITE = Column("site", "string", _TEXT, "innermost Python frame outside torch that allocated it")
+SEGMENT_TYPE = Column("segment_type", "string", _TEXT, "pool of the segment: small or large")
+SEGMENT_BYTES = Column("segment_bytes", "int64", _BYTES, "size of the segment, in use or not")
+ACTIVE = Column("active_bytes", "int64", _BYTES, "allocated, or freed and still used by a stream")
+EXPANDABLE = Column("expandable", "bool", Unit.FLAG, "whether the segment may grow")
+STATE = Column("state", "string", _TEXT, "active_allocated, active_awaiting_free or inactive")
+BLOCK_BYTES = Column("bytes", "int64", _BYTES, "size of the block; of an event what it asks for")
+REQUESTED = Column("requested_bytes", "int64", _BYTES, "what the program asked for")
+ACTION = Column("action", "string", _TEXT, "alloc, free_requested, segment_alloc, oom, ...")
+ALLOCATED_NOW = Column("allocated_bytes", "int64", _BYTES, "allocated when the snapshot was taken")
+RESERVED_NOW = Column("reserved_bytes", "int64", _BYTES, "reserved when the snapshot was taken")
+UNKNOWN_FREES = Column(
+    "unknown_frees", "int64", _COUNT, "frees of blocks whose allocation is not recorded"
+)
+OUT_OF_MEMORY = Column("out_of_memory", "int64", _COUNT, "allocations that failed")
+
+SNAPSHOT_SEGMENTS = Schema(
+    "snapshot_segments",
+    "one row a segment that the allocator holds from the driver",
+    (DEVICE_ID, ADDRESS, STREAM, SEGMENT_TYPE, SEGMENT_BYTES, ALLOCATED, ACTIVE, EXPANDABLE),
+)
+SNAPSHOT_BLOCKS = Schema(
+    "snapshot_blocks",
+    "one row a block of a segment, in use or not",
+    (DEVICE_ID, ADDRESS, STATE, BLOCK_BYTES, REQUESTED, SITE),
+)
+SNAPSHOT_EVENTS = Schema(
+    "snapshot_events",
+    "one row an event of the history, as recorded",
+    (DEVICE_ID, TIME_NS, ACTION, ADDRESS, BLOCK_BYTES, STREAM, SITE),
+)
+SNAPSHOT_TIMELINE = Schema(
+    "snapshot_timeline",
+    "one row an event of the history, with the totals after it",
+    (DEVICE_ID, TIME_NS, ACTION, ALLOCATED, RESERVED, FRAGMENTATION),
+)
+SNAPSHOT_PEAKS = Schema(
+    "snapshot_peaks",
+    "one row a device; without a history the peak is missing",
+    (DEVICE_ID, PEAK_ALLOCATED, BASELINE, PEAK_RESERVED, PEAK_AT_NS, ALLOCATED_NOW, RESERVED_NOW,
+     EVENTS, UNKNOWN_FREES, OUT_OF_MEMORY),
+)  # fmt: skip
+SNAPSHOT_HELD = Schema(
+    "snapshot_held", "one row a device and place in the program", (DEVICE_ID, SITE, HELD)
+)
+
 # Differences.
 QUANTITY = Column("quantity", "string", _TEXT, "gpu_busy, device_period, ...; times are a step")
 UNIT = Column("unit", "string", _TEXT, "ns or bytes")
