@@ -35,6 +35,11 @@ _ALLOCATES = re.compile(
     r"|urUSM(?:Host|Device|Shared)?(?:Alloc|Free)\w*"
 )
 _LOADS = re.compile(r"(?:cu|hip)(?:Module|Library)(?:Load|GetFunction|Unload)\w*")
+_LAUNCHES = re.compile(
+    r"(?:cuda|hip|cu)(?:\w*Launch(?:Cooperative)?Kernel\w*|Memcpy\w*|Memset\w*|GraphLaunch\w*)"
+)
+"""Calls that start device work whenever they succeed."""
+_COMPILES = ("dynamo_timed", "compile_fx")
 _WAITS_ON_EVENT = re.compile(r"(?:cuda|hip|cu)StreamWaitEvent(?:_ptsz|_v\d+)*")
 
 
@@ -79,6 +84,22 @@ def allocating(trace: Trace) -> pd.DataFrame:
 def loading(trace: Trace) -> pd.DataFrame:
     """The calls that load code onto a device."""
     return _calls(trace, _LOADS)
+
+
+def compiling(trace: Trace) -> pd.DataFrame:
+    """The ranges in which a compiler of the program runs."""
+    ranges = trace.host_of(OP, ANNOTATION)
+    return ranges[named(ranges, lambda name: any(sign in name for sign in _COMPILES))]
+
+
+def without_work(trace: Trace) -> pd.DataFrame:
+    """The launch calls whose device work is not in the file; none where no device work is."""
+    calls, work = _calls(trace, _LAUNCHES), trace.work
+    if work.empty:
+        return calls.iloc[:0]
+    owned = pd.MultiIndex.from_arrays([work[s.PROCESS].astype("str"), work[s.CORRELATION]])
+    mine = pd.MultiIndex.from_arrays([calls[s.PROCESS].astype("str"), calls[s.CORRELATION]])
+    return calls[~mine.isin(owned) & calls[s.CORRELATION].notna().to_numpy()]
 
 
 def event_waits(trace: Trace) -> pd.DataFrame:

@@ -6,6 +6,7 @@ reaching the original (copy on write), so that no analysis can disturb another.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -163,6 +164,18 @@ class Trace:
         limit = work[s.PROCESS].astype("str").map(first)
         before = work[s.LAUNCH].isna() & (work[s.CORRELATION] < limit).fillna(value=False)
         return before.to_numpy(dtype=bool)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """The same for two files of one recording, however they are stored or ordered."""
+        digest = hashlib.sha256()
+        for frame in (self._host, self._device):
+            keys = frame[[s.START_NS, s.DURATION_NS]].to_numpy(dtype=np.int64)
+            names = frame[s.NAME].astype("str").to_numpy()
+            order = np.lexsort((names, keys[:, 1], keys[:, 0]))
+            digest.update(np.ascontiguousarray(keys[order]).tobytes())
+            digest.update("\0".join(names[order].tolist()).encode("utf-8", "surrogatepass"))
+        return digest.hexdigest()
 
     def host_of(self, *categories: str) -> pd.DataFrame:
         """The host events of these categories, with their positions in `host` as the index."""

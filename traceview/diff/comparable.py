@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
-
-import numpy as np
 
 from traceview import schema as s
 from traceview.diff.measure import Measured
@@ -42,21 +39,9 @@ def comparability(
     return Comparability.YES, reasons
 
 
-def fingerprint(trace: Trace) -> str:
-    """The same for two files of one recording, however they are stored or ordered."""
-    digest = hashlib.sha256()
-    for frame in (trace.host, trace.device):
-        keys = frame[[s.START_NS, s.DURATION_NS]].to_numpy(dtype=np.int64)
-        names = frame[s.NAME].astype("str").to_numpy()
-        order = np.lexsort((names, keys[:, 1], keys[:, 0]))
-        digest.update(np.ascontiguousarray(keys[order]).tobytes())
-        digest.update("\0".join(names[order].tolist()).encode("utf-8", "surrogatepass"))
-    return digest.hexdigest()
-
-
 def _reasons(before: Sequence[Measured], after: Sequence[Measured]) -> Iterator[Reason]:
     left, right = before[0].trace, after[0].trace
-    if {fingerprint(r.trace) for r in before} & {fingerprint(r.trace) for r in after}:
+    if {r.trace.fingerprint for r in before} & {r.trace.fingerprint for r in after}:
         yield Reason(SAME_RECORDING, "both sides are the same recording", informs=True)
     yield from _wrong_results(before, after)
     yield from _hardware(left, right)

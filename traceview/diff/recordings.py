@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import repeat
 
-from traceview.diff.comparable import fingerprint
 from traceview.diff.measure import Measured, first_is_unfit, measure
 from traceview.errors import UsageError
 from traceview.trace import Trace
@@ -53,5 +52,5 @@ def _check(name: str, side: Sequence[Trace]) -> None:
             f"the files {name} are ranks {listed} of a job, not repeated recordings of one "
             "program: give the same rank of each run"
         )
-    if len({fingerprint(trace) for trace in side}) < len(side):
+    if len({trace.fingerprint for trace in side}) < len(side):
         raise UsageError(f"a recording occurs twice {name}: give each once")

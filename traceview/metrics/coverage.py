@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 import numpy as np
@@ -10,13 +9,8 @@ import pandas as pd
 
 from traceview import intervals
 from traceview import schema as s
-from traceview.calls import closing_synchronize
-from traceview.trace import LAUNCHING, Note, Trace, named
-
-_LAUNCHES = re.compile(
-    r"(?:cuda|hip|cu)(?:\w*Launch(?:Cooperative)?Kernel\w*|Memcpy\w*|Memset\w*|GraphLaunch\w*)"
-)
-"""Calls that start device work whenever they succeed."""
+from traceview.calls import closing_synchronize, without_work
+from traceview.trace import LAUNCHING, Note, Trace
 
 
 def coverage(trace: Trace) -> pd.DataFrame:
@@ -60,7 +54,7 @@ def _apart(trace: Trace) -> Iterator[Note]:
     if len(closing):
         text = "the profiler's own closing synchronize: no sync stall of the program"
         yield Note("closing_synchronize", text, 1, int(closing[s.DURATION_NS].sum()))
-    if without := _launches_without_work(trace):
+    if without := len(without_work(trace)):
         text = "launch calls whose device work is not in the file"
         yield Note("launches_without_work", text, without)
     if early := _before_its_launch(trace):
@@ -74,17 +68,6 @@ def _busy(work: pd.DataFrame) -> int:
     devices, place = np.unique(label, return_inverse=True)
     end = start + work[s.DURATION_NS].to_numpy()
     return int(intervals.union_lengths(place, start, end, devices.size).sum())
-
-
-def _launches_without_work(trace: Trace) -> int:
-    if trace.work.empty:
-        return 0
-    calls = trace.host_of(*LAUNCHING)
-    calls = calls[named(calls, lambda name: _LAUNCHES.fullmatch(name) is not None)]
-    work = trace.work
-    owned = pd.MultiIndex.from_arrays([work[s.PROCESS].astype("str"), work[s.CORRELATION]])
-    mine = pd.MultiIndex.from_arrays([calls[s.PROCESS].astype("str"), calls[s.CORRELATION]])
-    return int((~mine.isin(owned) & calls[s.CORRELATION].notna().to_numpy()).sum())
 
 
 def _before_its_launch(trace: Trace) -> int:

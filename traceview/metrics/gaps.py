@@ -38,7 +38,7 @@ from traceview import calls, intervals
 from traceview import schema as s
 from traceview.context import names_at, site, thread_numbers
 from traceview.intervals import Ints
-from traceview.trace import FRAME, LAUNCHING, OP, OVERHEAD, Trace
+from traceview.trace import ANNOTATION, FRAME, LAUNCHING, OP, OVERHEAD, Trace, named
 
 CAUSES = (
     "sync", "allocation", "memcpy_blocking", "overhead", "dataloader", "launch_call", "cpu_op",
@@ -47,7 +47,6 @@ CAUSES = (
 _HOST_CAUSES = CAUSES[:9]
 _OWN_CAUSES = ("allocation", "memcpy_blocking", "overhead", "dataloader")
 """What keeps its name after a drained queue."""
-_COMPILES = ("dynamo_timed", "compile_fx", "TorchDynamo")
 _DATALOADER = "enumerate(DataLoader)"
 
 
@@ -145,7 +144,7 @@ def _gaps(trace: Trace) -> _Gaps:
     start = work[s.START_NS].to_numpy()
     end = start + work[s.DURATION_NS].to_numpy()
     device = work[s.DEVICE_ID].to_numpy()
-    found = [_waitsof(np.flatnonzero(device == number), start, end) for number in np.unique(device)]
+    found = [_gaps_of(np.flatnonzero(device == number), start, end) for number in np.unique(device)]
     empty = np.empty((4, 0), dtype=np.int64)
     begin, finish, ender, before = np.concatenate(found or [empty], axis=1)
     host = trace.host
@@ -164,13 +163,17 @@ def _gaps(trace: Trace) -> _Gaps:
     )
 
 
-def _waitsof(rows: NDArray[np.intp], start: Ints, end: Ints) -> NDArray[np.int64]:
+def _gaps_of(rows: NDArray[np.intp], start: Ints, end: Ints) -> NDArray[np.int64]:
     """Of one device's work: (gap start, gap end, work that ends it, work that ended before it)."""
-    holes = intervals.between(intervals.union(start[rows], end[rows]))
+    busy = intervals.union(start[rows], end[rows])
     reach = np.maximum.accumulate(end[rows])
-    ender = np.searchsorted(start[rows], holes.ends, side="left")
-    last = np.searchsorted(reach, holes.starts, side="left")
-    return np.stack((holes.starts, holes.ends, rows[ender], rows[last]))
+    # Work of no length at an edge of the window makes no busy time, but the edge.
+    begin = np.append(start[rows[0]], busy.ends)
+    finish = np.append(busy.starts, reach[-1])
+    begin, finish = begin[begin < finish], finish[begin < finish]
+    ender = np.searchsorted(start[rows], finish, side="left")
+    last = np.searchsorted(reach, begin, side="left")
+    return np.stack((begin, finish, rows[ender], rows[last]))
 
 
 def _parts(trace: Trace, found: _Gaps, start: Ints, end: Ints) -> NDArray[np.int64]:
@@ -261,14 +264,13 @@ def _host_events(trace: Trace) -> Iterator[pd.DataFrame]:
     """The host events of each cause before `unobserved`, in the order of _HOST_CAUSES."""
     host = trace.host
     kinds = calls.blocking(trace)
-    ranges = trace.host_of(OP, "user_annotation")
-    names = ranges[s.NAME].astype("str")
-    compiling = ranges[names.str.contains("|".join(_COMPILES), regex=True)]
+    ranges = trace.host_of(OP, ANNOTATION)
+    loading_data = named(ranges, lambda name: name.startswith(_DATALOADER))
     yield host.loc[kinds.index[kinds == calls.SYNCHRONIZE]]
     yield calls.allocating(trace)
     yield host.loc[kinds.index[kinds != calls.SYNCHRONIZE]]
-    yield pd.concat([trace.host_of(OVERHEAD), calls.loading(trace), compiling])
-    yield ranges[names.str.startswith(_DATALOADER)]
+    yield pd.concat([trace.host_of(OVERHEAD), calls.loading(trace), calls.compiling(trace)])
+    yield ranges[loading_data]
     yield trace.host_of(*LAUNCHING)
     yield trace.host_of(OP)
     yield trace.host_of(FRAME)
@@ -295,10 +297,10 @@ def _after_drain(
 
 def _covering(trace: Trace, positions: pd.Index, found: _Gaps) -> NDArray[np.intp]:
     """For each gap the blocking call, of these, in which its launching thread was at its start."""
-    axis = _Axis.of(trace)
     events = trace.host.loc[positions]
     if events.empty or found.start.size == 0:
         return np.full(found.start.size, -1)
+    axis = _Axis.of(trace)
     start, end = axis.ends_of(events)
     # A call that returns at the very start of the gap has drained the queue just as well.
     at = axis.place(found.thread, found.start)

@@ -15,18 +15,23 @@ from numpy.typing import NDArray
 
 from traceview import intervals
 from traceview import schema as s
+from traceview.calls import compiling, loading, without_work
 from traceview.intervals import Ints
-from traceview.trace import ANNOTATION, OP, OVERHEAD, STEP_PREFIX, Trace
+from traceview.trace import ANNOTATION, OP, OVERHEAD, STEP_PREFIX, Trace, named
 
 PROFILER_STEP, REPEATED = "profiler_step", "annotation"
 LEAKED = "leaked_warmup"
 BUFFER_REQUEST = "buffer_request"
 NO_WORK = "no_device_work"
+COMPILE = "compile"
+MISSING = "missing_kernels"
 OTHER_SIDE = "first_step_of_other_side"
 REASONS = {
     LEAKED: "work launched before the recording ran into it",
     BUFFER_REQUEST: "the profiler allocated a buffer in it",
     NO_WORK: "no device work was launched in it",
+    COMPILE: "code was compiled or loaded in it",
+    MISSING: "device work of its launches is not in the file",
     OTHER_SIDE: "the first step does not count on the other side",
 }
 """Why a step does not count, in words."""
@@ -203,21 +208,51 @@ def _periods(
 
 
 def _excluded(trace: Trace, ranges: pd.DataFrame, events: Ints) -> pd.api.extensions.ExtensionArray:
-    """Why each step does not count; missing where it does."""
+    """Why each step does not count, the first reason that applies; missing where it does.
+
+    What holds for every step is no reason against one of them.
+    """
     reasons = np.full(len(ranges), None, dtype=object)
-    if events.any():
-        reasons[events == 0] = NO_WORK
-        old = trace.work.loc[trace.leaked, s.PROCESS].astype("str").unique()
-        with_work = ranges[events > 0]
-        first = with_work.groupby(with_work[s.PROCESS].astype("str")).head(1)
-        reasons[first.index[first[s.PROCESS].astype("str").isin(old)]] = LEAKED
-    overhead = trace.host_of(OVERHEAD)
-    requests = overhead[overhead[s.NAME] == _BUFFER_REQUEST]
-    begin = requests[s.START_NS].to_numpy()
-    spans = intervals.union(begin, begin + np.maximum(requests[s.DURATION_NS].to_numpy(), 1))
-    start = ranges[s.START_NS].to_numpy()
-    hit = intervals.overlap(spans, start, start + ranges[s.DURATION_NS].to_numpy()) > 0
-    reasons[hit & (reasons == None)] = BUFFER_REQUEST  # noqa: E711 - elementwise
-    if len(ranges) and not (reasons == None).any():  # noqa: E711 - elementwise
-        reasons[:] = None
+    for code, unfit in (
+        (NO_WORK, events == 0),
+        (LEAKED, _leaked_into(trace, ranges, events)),
+        (BUFFER_REQUEST, _touched(ranges, _buffer_requests(trace))),
+        (COMPILE, _touched(ranges, pd.concat([loading(trace), compiling(trace)]))),
+        (MISSING, _incomplete(trace, ranges)),
+    ):
+        free = np.array([reason is None for reason in reasons], dtype=bool)
+        if (free & ~unfit).any():
+            reasons[free & unfit] = code
     return pd.array(reasons, dtype="string")
+
+
+def _leaked_into(trace: Trace, ranges: pd.DataFrame, events: Ints) -> NDArray[np.bool_]:
+    """The first step with work of each process that has work from before the recording."""
+    old = trace.work.loc[trace.leaked, s.PROCESS].astype("str").unique()
+    with_work = ranges[events > 0]
+    first = with_work.groupby(with_work[s.PROCESS].astype("str")).head(1)
+    hit = np.zeros(len(ranges), dtype=bool)
+    hit[first.index[first[s.PROCESS].astype("str").isin(old)]] = True
+    return hit
+
+
+def _buffer_requests(trace: Trace) -> pd.DataFrame:
+    overhead = trace.host_of(OVERHEAD)
+    return overhead[named(overhead, lambda name: name == _BUFFER_REQUEST)]
+
+
+def _touched(ranges: pd.DataFrame, events: pd.DataFrame) -> NDArray[np.bool_]:
+    """Which steps share an instant with one of these host events."""
+    begin = events[s.START_NS].to_numpy()
+    spans = intervals.union(begin, begin + np.maximum(events[s.DURATION_NS].to_numpy(), 1))
+    start = ranges[s.START_NS].to_numpy()
+    return intervals.overlap(spans, start, start + ranges[s.DURATION_NS].to_numpy()) > 0
+
+
+def _incomplete(trace: Trace, ranges: pd.DataFrame) -> NDArray[np.bool_]:
+    """Which steps have more launch calls without device work than steps usually have."""
+    begin = ranges[s.START_NS].to_numpy()
+    end = begin + ranges[s.DURATION_NS].to_numpy()
+    step = intervals.innermost(begin, end, without_work(trace)[s.START_NS])
+    missing = np.bincount(step[step >= 0], minlength=len(ranges))
+    return np.asarray(missing > np.median(missing)) if missing.any() else missing > 0

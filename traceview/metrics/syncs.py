@@ -44,7 +44,7 @@ def syncs(trace: Trace) -> pd.DataFrame:
 
 
 def sync_sites(trace: Trace) -> pd.DataFrame:
-    """Blocking calls by the place that makes them, most time first; columns as schema.SYNC_SITES."""
+    """Blocking calls by place, most blocked time first; columns as schema.SYNC_SITES."""
     calls = syncs(trace)
     places = calls.groupby(_SITE, dropna=False, sort=True)
     sums = places[[s.BLOCKED_NS, s.DEVICE_IDLE_NS]].sum()

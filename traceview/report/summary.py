@@ -220,7 +220,7 @@ def _held(figures: _Figures, peak: dict[str, Any]) -> pd.DataFrame:
     mine = (frame[s.DEVICE_TYPE] == peak["device_type"]) & (
         frame[s.MEMORY_DEVICE] == peak["device_id"]
     )
-    return frame[mine.to_numpy()]
+    return frame.loc[mine.to_numpy()]
 
 
 def _data(trace: Trace, figures: _Figures) -> dict[str, Any]:
