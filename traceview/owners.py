@@ -26,6 +26,7 @@ from traceview import autograd
 from traceview import schema as s
 from traceview.context import thread_numbers
 from traceview.intervals import Ints
+from traceview.kernel_kinds import kernel_kind
 from traceview.trace import STEP_PREFIX, Trace
 from traceview.tree import Mask, Nodes, Paths, Tree, tree
 
@@ -50,17 +51,20 @@ def owners(trace: Trace) -> pd.DataFrame:
     op = owned.op_at(work.node)
     position = np.append(owned.nodes.position, -1)[op]
     known = how != HOW.index(NONE)
+    op_path = categorical(owned.ops.of(work), owned.ops.texts)
+    annotation_path = categorical(owned.annotations.of(work), owned.annotations.texts)
     return s.OWNERS.frame(
         {
             s.OWNER_OP: categorical(
                 np.append(owned.nodes.name, -1)[op], trace.host[s.NAME].cat.categories
             ),
             s.OP_POSITION: pd.arrays.IntegerArray(np.maximum(position, 0), position < 0),
-            s.OP_PATH: categorical(owned.ops.of(work), owned.ops.texts),
-            s.ANNOTATION_PATH: categorical(owned.annotations.of(work), owned.annotations.texts),
+            s.OP_PATH: op_path,
+            s.ANNOTATION_PATH: annotation_path,
             s.MODULE_PATH: categorical(owned.modules.of(work), owned.modules.texts),
             s.OWNER_FRAME: owned.frame_at(work),
             s.DIRECTION: categorical(np.where(known, work.backward, -1), (FORWARD, BACKWARD)),
+            **_kinds(trace.work, op_path, annotation_path),
             s.HOW: categorical(how, HOW),
         }
     )
@@ -249,6 +253,29 @@ class Ownership:
         wanted = pd.MultiIndex.from_arrays([mine, identity[asked]])
         found[asked] = ops.reindex(wanted, fill_value=-1).to_numpy()
         return found
+
+
+def _kinds(
+    work: pd.DataFrame, op_path: pd.Categorical, annotation_path: pd.Categorical
+) -> dict[s.Column, pd.Categorical]:
+    """Kind and detail of each piece of work; each distinct combination is looked at once."""
+    told = (work[s.NAME].array, op_path, annotation_path, work[s.CATEGORY].array)
+    key = np.zeros(len(work), dtype=np.int64)
+    for column in told:
+        before = np.unique(key, return_inverse=True)[1]
+        key = before * (len(column.categories) + 1) + column.codes + 1
+    _, example, which = np.unique(key, return_index=True, return_inverse=True)
+    texts = [
+        np.append(column.categories.to_numpy(dtype=object), "")[column.codes[example]]
+        for column in told
+    ]
+    found = [kernel_kind(*row) for row in zip(*texts, strict=True)]
+    details = [kind.detail or "" for kind in found]
+    absent = np.where([bool(text) for text in details], np.arange(len(details)), -1)
+    return {
+        s.WORK_KIND: categorical(which, [kind.kind for kind in found]),
+        s.KIND_DETAIL: categorical(absent[which], details),
+    }
 
 
 def _first(*alternatives: Ints) -> Ints:
