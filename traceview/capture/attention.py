@@ -14,13 +14,13 @@ from traceview.capture.backends import RefusedError, attention, pinned, refusals
 from traceview.capture.clock import Clock
 from traceview.capture.environment import default_device
 from traceview.capture.identity import backends_seen
+from traceview.capture.inputs import Inputs, run
 from traceview.capture.jobs import AttentionJob, Outcome
 from traceview.capture.numerics import numerics
 from traceview.capture.options import Options
-from traceview.capture.problem import Problem
+from traceview.capture.problem import COMPILING, Backend, Problem
 from traceview.capture.profiler import activities
 from traceview.capture.recording import Recording
-from traceview.capture.step import Inputs, run
 from traceview.workload import Outside, Work
 
 
@@ -45,8 +45,7 @@ def record_attention(job: AttentionJob) -> Outcome:
             return Outcome(job.name, refused=refused.reasons)
         ran = backends_seen(_names(bench, device))
         checked = numerics(job.backend, job.problem, device, edges=job.edges)
-        if device.type == "cuda":
-            torch.cuda.empty_cache()  # what the check used is no part of the work
+        _forget(job.backend, device)
         outside = _measure(bench, job.options)
         work = _work(job.problem, {"backend": job.backend.value}, ran)
         recording = Recording(
@@ -86,9 +85,18 @@ def _names(bench: _Bench, device: torch.device) -> set[str]:
     return {event.name for event in seen.events() or ()}
 
 
+def _forget(backend: Backend, device: torch.device) -> None:
+    """Drop what the check left behind: cached memory, and code for other shapes."""
+    if device.type == "cuda":
+        torch.cuda.empty_cache()
+    if backend in COMPILING:
+        torch.compiler.reset()
+
+
 def _measure(bench: _Bench, options: Options) -> Outside:
     """The light timings, in turn with the profiler's own disturbance."""
     clock, step = bench.clock, bench.step
+    step()
     count = clock.block(step, options.plain)
     cuda = clock.device.type == "cuda"
     peak = clock.peak_allocated_bytes(step)

@@ -25,6 +25,8 @@ class Backend(StrEnum):
 
 ALL = tuple(backend for backend in Backend if backend is not Backend.UNMASKED)
 """What `all` stands for."""
+COMPILING = frozenset({Backend.FLEX, Backend.COMPILED})
+"""Those that go through torch.compile, which keeps what it made for each shape."""
 
 
 class Mask(StrEnum):

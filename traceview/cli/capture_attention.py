@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -59,13 +60,13 @@ Presets:
 
 def _backends(_context: click.Context, _option: click.Parameter, value: str) -> tuple[Backend, ...]:
     """Read names with commas between them."""
-    if value == _EVERYTHING:
-        return ALL
+    names = [name.strip() for name in value.split(",")]
     try:
-        return tuple(Backend(name.strip()) for name in value.split(","))
+        listed = [ALL if name == _EVERYTHING else (Backend(name),) for name in names]
     except ValueError:
-        names = ", ".join((*Backend, _EVERYTHING))
-        raise click.BadParameter(f"{value!r}: a backend is one of {names}") from None
+        known = ", ".join((*Backend, _EVERYTHING))
+        raise click.BadParameter(f"{value!r}: a backend is one of {known}") from None
+    return tuple(dict.fromkeys(chain.from_iterable(listed)))
 
 
 @click.command("attention", help=HELP)
@@ -91,7 +92,7 @@ def _backends(_context: click.Context, _option: click.Parameter, value: str) -> 
 @click.option("-D", "--head-dim", type=int, help="Size of a head.")
 @click.option("--kv-heads", type=int, help="Heads of keys and values, if fewer.")
 @click.option("--kv-length", type=int, help="Keys of a sequence, if others than queries.")
-@click.option("--dtype", type=click.Choice(["bfloat16", "float16", "float32", "float64"]))
+@click.option("--dtype", type=click.Choice(["bfloat16", "float16", "float32"]))
 @click.option("--mask", type=click.Choice([mask.value for mask in Mask]))
 @click.option(
     "--backward/--forward",

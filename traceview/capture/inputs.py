@@ -1,4 +1,4 @@
-"""One step of an attention workload: its inputs, and what it runs on them."""
+"""The inputs of an attention, and one step on them."""
 
 from __future__ import annotations
 
