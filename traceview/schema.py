@@ -201,6 +201,21 @@ PEAK_AT_NS = Column("peak_at_ns", "Int64", _NS, "when the peak was first reached
 GROUP = Column("group", "string", _TEXT, "op and annotation that allocated what is alive")
 HELD = Column("bytes", "int64", _BYTES, "alive at the peak")
 
+FRAGMENTATION = Column(
+    "fragmentation_bytes", "Int64", _BYTES, "reserved and not allocated: reserved - allocated"
+)
+UNKNOWN_FREES = Column(
+    "unknown_frees", "int64", _COUNT, "frees of blocks whose allocation is not recorded"
+)
+UNKNOWN_FREED = Column("unknown_freed_bytes", "int64", _BYTES, "what these freed")
+AT_BEGIN = Column("begin_bytes", "Int64", _BYTES, "allocated at the begin of the step")
+AT_END = Column("end_bytes", "Int64", _BYTES, "allocated at the end of the step")
+ALLOCATIONS = Column("allocations", "int64", _COUNT, "allocations in the step")
+FREES = Column("frees", "int64", _COUNT, "frees in the step")
+CHURN_ALLOCATED = Column("allocated_in_step_bytes", "int64", _BYTES, "allocated in the step")
+CHURN_FREED = Column("freed_in_step_bytes", "int64", _BYTES, "freed in the step")
+TEMPORARY = Column("temporary_bytes", "Int64", _BYTES, "allocated and freed within the step")
+
 TOTAL_NS = Column("total_ns", "int64", _NS, "durations added up, overlap counted twice")
 MEDIAN_NS = Column("median_ns", "int64", _NS, "median duration, rounded down")
 
@@ -214,6 +229,10 @@ CODE = Column("code", "string", _TEXT, "what the note is about")
 NOTE = Column("text", "string", _TEXT, "the note in words")
 NOTE_COUNT = Column("count", "Int64", _COUNT, "how many events it concerns")
 NOTE_NS = Column("ns", "Int64", _NS, "how long these are")
+
+ACCOMPANIED = Column(
+    "accompanied", "bool", Unit.FLAG, "a kernel that overlaps communication or a copy"
+)
 
 WINDOWS = Schema(
     "windows", "one row a device: the part of time that counts", (DEVICE_ID, START_NS, END_NS)
@@ -268,8 +287,25 @@ SYNC_SITES = Schema(
 MEMORY_PEAKS = Schema(
     "memory_peaks",
     "one row a memory device",
-    (DEVICE_TYPE, MEMORY_DEVICE, PEAK_ALLOCATED, BASELINE, PEAK_RESERVED, PEAK_AT_NS, EVENTS),
+    (DEVICE_TYPE, MEMORY_DEVICE, PEAK_ALLOCATED, BASELINE, PEAK_RESERVED, PEAK_AT_NS, EVENTS,
+     UNKNOWN_FREES, UNKNOWN_FREED),
 )  # fmt: skip
+MEMORY_TIMELINE = Schema(
+    "memory_timeline",
+    "one row an allocation or a free, with the totals after it, by device and time",
+    (DEVICE_TYPE, MEMORY_DEVICE, TIME_NS, BYTES, ALLOCATED, RESERVED, FRAGMENTATION),
+)
+MEMORY_STEPS = Schema(
+    "memory_steps",
+    "one row a step and memory device",
+    (STEP, DEVICE_TYPE, MEMORY_DEVICE, PEAK_ALLOCATED, PEAK_AT_NS, AT_BEGIN, AT_END, ALLOCATIONS,
+     FREES, CHURN_ALLOCATED, CHURN_FREED, TEMPORARY),
+)  # fmt: skip
+MEMORY_FAILURES = Schema(
+    "memory_failures",
+    "one row an allocation that failed ([OutOfMemory])",
+    (DEVICE_TYPE, MEMORY_DEVICE, TIME_NS, BYTES, ALLOCATED, RESERVED, OP, ANNOTATION, FRAME),
+)
 AT_PEAK = Schema(
     "memory_at_peak",
     "one row a memory device and owner; they add up to the peak",
@@ -315,18 +351,20 @@ OWNER_FRAME = Column(
     "python_frame", "category", _TEXT, "innermost frame with a line in a file, likewise"
 )
 DIRECTION = Column("direction", "category", _TEXT, "backward in a backward pass, else forward")
+WORK_KIND = Column("kernel_kind", "category", _TEXT, "attention, gemm, copy, ...: what it does")
+KIND_DETAIL = Column(
+    "kind_detail", "category", _TEXT, "backend of an attention, cores of a gemm, form of a triton"
+)
 HOW = Column("how", "category", _TEXT, "how the owner is known: launch, external_id or none")
 
 OWNERS = Schema(
     "owners",
     "who launched it: one row a piece of device work, in the order of `Trace.work`",
-    (OWNER_OP, OP_POSITION, OP_PATH, ANNOTATION_PATH, MODULE_PATH, OWNER_FRAME, DIRECTION, HOW),
+    (OWNER_OP, OP_POSITION, OP_PATH, ANNOTATION_PATH, MODULE_PATH, OWNER_FRAME, DIRECTION,
+     WORK_KIND, KIND_DETAIL, HOW),
 )
 
 # Memory snapshots.
-FRAGMENTATION = Column(
-    "fragmentation_bytes", "Int64", _BYTES, "reserved and not allocated: reserved - allocated"
-)
 SITE = Column("site", "string", _TEXT, "innermost Python frame outside torch that allocated it")
 SEGMENT_TYPE = Column("segment_type", "string", _TEXT, "pool of the segment: small or large")
 SEGMENT_BYTES = Column("segment_bytes", "int64", _BYTES, "size of the segment, in use or not")
@@ -338,9 +376,6 @@ REQUESTED = Column("requested_bytes", "int64", _BYTES, "what the program asked f
 ACTION = Column("action", "string", _TEXT, "alloc, free_requested, segment_alloc, oom, ...")
 ALLOCATED_NOW = Column("allocated_bytes", "int64", _BYTES, "allocated when the snapshot was taken")
 RESERVED_NOW = Column("reserved_bytes", "int64", _BYTES, "reserved when the snapshot was taken")
-UNKNOWN_FREES = Column(
-    "unknown_frees", "int64", _COUNT, "frees of blocks whose allocation is not recorded"
-)
 OUT_OF_MEMORY = Column("out_of_memory", "int64", _COUNT, "allocations that failed")
 
 SNAPSHOT_SEGMENTS = Schema(
@@ -373,6 +408,48 @@ SNAPSHOT_HELD = Schema(
     "snapshot_held", "one row a device and place in the program", (DEVICE_ID, SITE, HELD)
 )
 
+# Views by owner.
+CALLS = Column("calls", "int64", _COUNT, "how often it was called; recursion counts once")
+HOST_SELF_NS = Column("host_self_ns", "int64", _NS, "host time in it, but in nothing below it")
+HOST_TOTAL_NS = Column("host_total_ns", "int64", _NS, "host time in it; recursion counts once")
+BACKWARD_NS = Column("backward_ns", "int64", _NS, "of busy_ns, what backward passes launched")
+DEVICE_NS = Column("device_ns", "int64", _NS, "union of the work launched in it or below it")
+ALLOCATES = Column("allocated_in_it_bytes", "int64", _BYTES, "device memory allocated in it")
+STACK = Column("stack", "string", _TEXT, "frames, outermost first, by `;`")
+SHAPES = Column("shapes", "string", _TEXT, "shapes of the inputs, where grouped by them")
+OWNED_PATH = Column("path", "string", _TEXT, "the path, outermost first, by `/`")
+KIND_OF_WORK = Column("kernel_kind", "string", _TEXT, "attention, gemm, copy, ...: what it does")
+DETAIL_OF_KIND = Column("kind_detail", "string", _TEXT, "which of it, where that is known")
+HOW_OWNED = Column("how", "string", _TEXT, "how owners are known: launch, external_id or none")
+
+_HOST_AND_DEVICE = (
+    CALLS, HOST_SELF_NS, HOST_TOTAL_NS, BUSY_NS, BACKWARD_NS, DEVICE_NS, LAUNCHES, DEVICE_EVENTS,
+    ALLOCATES,
+)  # fmt: skip
+OPS = Schema(
+    "ops",
+    "one row an op; busy_ns adds up to the busy time of all devices",
+    (OP, SHAPES, *_HOST_AND_DEVICE),
+)
+MODULES_VIEW = Schema(
+    "modules", "one row a path of nn.Modules; busy_ns adds up", (OWNED_PATH, *_HOST_AND_DEVICE)
+)
+ANNOTATIONS = Schema(
+    "annotations", "one row a path of annotations; busy_ns adds up", (OWNED_PATH, *_HOST_AND_DEVICE)
+)
+STACKS = Schema(
+    "stacks", "one row a Python stack; busy_ns adds up", (STACK, *_HOST_AND_DEVICE)
+)
+FOLDED = Schema("folded", "collapsed stacks for a flame graph", (STACK, NS))
+WORK_KINDS = Schema(
+    "kinds",
+    "one row a kind of device work; busy_ns adds up",
+    (KIND_OF_WORK, DETAIL_OF_KIND, DEVICE_EVENTS, BUSY_NS),
+)
+OWNER_COVERAGE = Schema(
+    "owner_coverage", "how the owners of work are known", (HOW_OWNED, DEVICE_EVENTS, BUSY_NS)
+)
+
 # Differences.
 QUANTITY = Column("quantity", "string", _TEXT, "gpu_busy, device_period, ...; times are a step")
 UNIT = Column("unit", "string", _TEXT, "ns or bytes")
@@ -403,6 +480,10 @@ BEFORE_CALLS = Column("before_calls", "Float64", _COUNT, "calls a step, before")
 AFTER_CALLS = Column("after_calls", "Float64", _COUNT, "calls a step, after")
 BEFORE_CALL_NS = Column("before_call_ns", "Float64", _NS, "mean duration of a call, before")
 AFTER_CALL_NS = Column("after_call_ns", "Float64", _NS, "mean duration of a call, after")
+BEFORE_ALONE_NS = Column(
+    "before_alone_ns", "Float64", _NS, "mean of the calls that overlap no communication or copy"
+)
+AFTER_ALONE_NS = Column("after_alone_ns", "Float64", _NS, "the same, after")
 CONFIDENCE = Column(
     "confidence", "float64", Unit.SHARE, "1 for equal names; a replacement: 0.9 in one region, "
     "0.8 in one op, 0.5 where only both sides have something left over",
@@ -419,6 +500,19 @@ BEFORE_BYTES = Column("before_bytes", "Int64", _BYTES, "peak before; missing whe
 AFTER_BYTES = Column("after_bytes", "Int64", _BYTES, "peak after")
 DELTA_BYTES = Column("delta_bytes", "Int64", _BYTES, "after - before")
 
+RECORDING = Column("recording", "int64", _ID, "number of the recording on its side")
+STEP_COUNT = Column("steps", "int64", _COUNT, "steps that count")
+LEAST_NS = Column("least_ns", "int64", _NS, "smallest")
+MIDDLE_NS = Column("median_ns", "int64", _NS, "median")
+MOST_NS = Column("most_ns", "int64", _NS, "largest")
+DRIFT = Column("drift", "Float64", Unit.SHARE, "second half of the steps over the first, less one")
+FAR_OFF = Column("far_off", "int64", _COUNT, "steps far outside the quartiles")
+
+SPREAD = Schema(
+    "spread",
+    "how the steps of each recording scatter: a diagnostic, and no error bar",
+    (SIDE, RECORDING, QUANTITY, STEP_COUNT, LEAST_NS, MIDDLE_NS, MOST_NS, DRIFT, FAR_OFF),
+)
 QUANTITIES = Schema(
     "quantities",
     "one row a quantity of a diff",
@@ -429,7 +523,7 @@ ATTRIBUTION = Schema(
     "attribution",
     "where a difference comes from; delta_ns adds up to that of the device period",
     (PART, PATH, BEFORE_NS, AFTER_NS, DELTA_NS, CHANGE, REGION, BEFORE_CALLS, AFTER_CALLS,
-     BEFORE_CALL_NS, AFTER_CALL_NS, CONFIDENCE),
+     BEFORE_CALL_NS, AFTER_CALL_NS, BEFORE_ALONE_NS, AFTER_ALONE_NS, CONFIDENCE),
 )  # fmt: skip
 REPLACED = Schema(
     "replaced", "what a replaced row of the attribution consists of", (ROW, SIDE, PATH, NS, CALLS)

@@ -14,12 +14,14 @@ if TYPE_CHECKING:
 
 HELP = """How high is the peak, and what was alive at it?
 
-Needs a recording made with profile_memory=True.
+Needs a recording made with profile_memory=True, or a snapshot that
+torch.cuda.memory._dump_snapshot wrote. Nothing that a snapshot names is imported or run.
 
 \b
 Examples:
   traceview memory trace.json.gz
-  traceview memory trace.json.gz --format json | jq .memory[0]
+  traceview memory snapshot.pickle
+  traceview memory trace.json.gz --format json | jq .peaks
 
 \b
 Terms:
@@ -27,6 +29,7 @@ Terms:
   reserved    bytes that the allocator holds from the driver, in use or not
   baseline    what was allocated before the recording began
   peak        the largest allocated of the recording, exact to the byte
+  at its begin, at its end    allocated when the host entered and left a step
 """
 
 
@@ -36,4 +39,17 @@ Terms:
 @output_options
 def command(trace: str, output: Output, limit: int | None) -> None:
     """Send the report."""
-    report("memory", trace, output, limit=limit)
+    from traceview.snapshot.unpickle import is_pickle  # noqa: PLC0415 -- help needs none of it
+
+    if is_pickle(trace):
+        _snapshot(trace, output, limit)
+    else:
+        report("memory", trace, output, limit=limit)
+
+
+def _snapshot(path: str, output: Output, limit: int | None) -> None:
+    from traceview.report import snapshot as snapshot_report  # noqa: PLC0415 -- it needs pandas
+    from traceview.snapshot import load  # noqa: PLC0415
+
+    output.spare(path)
+    output.write(snapshot_report.document(load(path), limit=limit))

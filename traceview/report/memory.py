@@ -1,64 +1,169 @@
-"""How high the memory peaks, and what is alive there."""
+"""How high the memory peaks, who holds it there, and what comes and goes in a step."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import pandas as pd
+
 from traceview import schema as s
 from traceview import units
-from traceview.document import Document, Section
+from traceview.document import Document, Field, Section
 from traceview.metrics import memory as metric
+from traceview.metrics.steps import steps
 from traceview.report.heading import about, coverage_section, title
-from traceview.report.rows import field, records, table
-from traceview.trace import Trace
+from traceview.report.rows import field, records, table, values
+from traceview.trace import CPU, Trace
 from traceview.units import Unit
 
 SCHEMA = "traceview.memory/1"
+_TYPES = {0: "CPU", 1: "CUDA", 6: "HIP", 12: "XPU", 13: "MPS", 18: "MTIA", 20: "custom"}
+"""c10 device types (format notes, 7.1)."""
+_WAYS = {
+    "site": "by op and annotation",
+    "annotation": "by annotation, backward included",
+    "module": "by module, backward included",
+    "size": "by size of the block",
+}
 
 
 def document(trace: Trace, *, limit: int | None = None) -> Document:
-    """The report; `limit` is how many owners text shows."""
-    peaks, held = metric.memory_peaks(trace), metric.memory_at_peak(trace)
-    peak_fields = {
-        s.DEVICE_TYPE: field(s.DEVICE_TYPE, "type"),
-        s.MEMORY_DEVICE: field(s.MEMORY_DEVICE, "device"),
+    """The report; `limit` is how many rows of a table text shows."""
+    peaks, timeline = metric.memory_peaks(trace), metric.memory_timeline(trace)
+    by_step, failures = metric.memory_steps(trace, steps(trace)), metric.memory_failures(trace)
+    held = {way: metric.memory_at_peak(trace, way) for way in _WAYS}
+    sections = (
+        *_failure_section(failures),
+        *_peak_section(peaks),
+        *_held_sections(held, limit),
+        *_step_section(by_step, limit),
+        coverage_section(trace),
+    )
+    data = {
+        "schema": SCHEMA,
+        "trace": about(trace),
+        "peaks": records(peaks, s.MEMORY_PEAKS.columns),
+        "at_peak": records(held["site"], s.AT_PEAK.columns),
+        "at_peak_by": {
+            way: records(frame, s.AT_PEAK.columns) for way, frame in held.items() if way != "site"
+        },
+        "steps": records(by_step, s.MEMORY_STEPS.columns),
+        "failures": records(failures, s.MEMORY_FAILURES.columns),
+        "fragmentation": _fragmentation(timeline),
+    }
+    lead = tuple(_lead(peaks, held["site"], timeline, by_step))
+    return Document("memory", title(trace), lead, sections, data)
+
+
+def _lead(
+    peaks: pd.DataFrame, held: pd.DataFrame, timeline: pd.DataFrame, by_step: pd.DataFrame
+) -> Iterator[str]:
+    if peaks.empty:
+        yield "No memory events: record with profile_memory=True."
+        return
+    top = peaks.sort_values(s.DEVICE_TYPE, kind="stable").iloc[-1]
+    owner = _on(held, top).iloc[0]
+    text, most = _size(top[s.PEAK_ALLOCATED]), f"{_size(owner[s.HELD])} {owner[s.GROUP]}"
+    yield f"Peak allocated {text}; the largest part of it: {most}."
+    at = _on(timeline, top)
+    at_peak = at[at[s.TIME_NS] == top[s.PEAK_AT_NS]][s.FRAGMENTATION].max()
+    if not pd.isna(at_peak) and top[s.DEVICE_TYPE] != CPU:
+        yield f"{_size(at_peak)} are reserved and not allocated at the peak."
+    mine = _on(by_step, top)
+    if len(mine):
+        churn = int(mine[s.CHURN_ALLOCATED].median())
+        yield f"A step allocates {_size(churn)} in all (median of {len(mine):,})."
+
+
+def _size(value: Any) -> str:
+    return units.text(int(value), Unit.BYTES)
+
+
+def _on(frame: pd.DataFrame, device: pd.Series) -> pd.DataFrame:
+    """The rows of one memory device."""
+    kind, number = int(device[s.DEVICE_TYPE]), int(device[s.MEMORY_DEVICE])
+    return frame.loc[(frame[s.DEVICE_TYPE] == kind) & (frame[s.MEMORY_DEVICE] == number)]
+
+
+def _fragmentation(timeline: pd.DataFrame) -> list[dict[str, Any]]:
+    """The most that was reserved and not allocated on each device."""
+    devices = timeline.groupby([s.DEVICE_TYPE, s.MEMORY_DEVICE])
+    most = devices[[s.FRAGMENTATION]].max().reset_index()
+    return records(most, (s.DEVICE_TYPE, s.MEMORY_DEVICE, s.FRAGMENTATION))
+
+
+def _named(frame: pd.DataFrame) -> pd.DataFrame:
+    """With the device in words, `CUDA 0`, in the place of its type."""
+    names = [
+        _TYPES.get(kind, f"type {kind}") + (f" {number}" if number >= 0 else "")
+        for kind, number in values(frame, (s.DEVICE_TYPE, s.MEMORY_DEVICE))
+        if isinstance(kind, int) and isinstance(number, int)
+    ]
+    return frame.assign(**{s.DEVICE_TYPE: pd.array(names, dtype="string")})
+
+
+_ON = {s.DEVICE_TYPE: Field("device")}
+
+
+def _peak_section(peaks: pd.DataFrame) -> Iterator[Section]:
+    fields = _ON | {
         s.PEAK_ALLOCATED: field(s.PEAK_ALLOCATED, "peak"),
         s.BASELINE: field(s.BASELINE, "before recording"),
         s.PEAK_RESERVED: field(s.PEAK_RESERVED, "reserved"),
         s.PEAK_AT_NS: field(s.PEAK_AT_NS, "at"),
         s.EVENTS: field(s.EVENTS, "events"),
     }
-    held_fields = {
-        s.DEVICE_TYPE: field(s.DEVICE_TYPE, "type"),
-        s.MEMORY_DEVICE: field(s.MEMORY_DEVICE, "device"),
+    lines = tuple(
+        f"{count:,} frees of blocks allocated before recording, {_size(freed)} in all."
+        for count, freed in values(peaks, (s.UNKNOWN_FREES, s.UNKNOWN_FREED))
+        if count
+    )
+    if len(peaks):
+        yield Section("Peaks", lines, (table("memory_peaks", _named(peaks), fields),))
+
+
+def _held_sections(held: Mapping[str, pd.DataFrame], limit: int | None) -> Iterator[Section]:
+    fields = _ON | {
         s.GROUP: field(s.GROUP, "owner", stretch=True),
         s.HELD: field(s.HELD, "held"),
     }
-    sections = (
-        Section("Peaks", ("Type 0 is the CPU, 1 CUDA, 6 HIP.",),
-                (table("memory_peaks", peaks, peak_fields),)),
-        Section("Alive at the peak", (),
-                (table("memory_at_peak", held, held_fields, limit or 20),)),
-        coverage_section(trace),
-    )  # fmt: skip
-    data = {
-        "schema": SCHEMA,
-        "trace": about(trace),
-        "peaks": records(peaks, s.MEMORY_PEAKS.columns),
-        "at_peak": records(held, s.AT_PEAK.columns),
+    for way, frame in held.items():
+        if frame.empty or frame[s.GROUP].isin([*_UNTOLD, metric.OUTSIDE.get(way, "")]).all():
+            continue
+        name = "memory_at_peak" if way == "site" else f"memory_at_peak_by_{way}"
+        shown = limit or (12 if way == "site" else 6)
+        rows = table(name, _named(frame), fields, shown)
+        yield Section(f"Alive at the peak, {_WAYS[way]}", (), (rows,))
+
+
+_UNTOLD = (metric.BEFORE_RECORDING, metric.NO_ADDRESSES)
+
+
+def _step_section(by_step: pd.DataFrame, limit: int | None) -> Iterator[Section]:
+    fields = {
+        s.STEP: field(s.STEP, "step", stretch=True),
+        **_ON,
+        s.PEAK_ALLOCATED: field(s.PEAK_ALLOCATED, "peak"),
+        s.AT_BEGIN: field(s.AT_BEGIN, "at its begin"),
+        s.AT_END: field(s.AT_END, "at its end"),
+        s.CHURN_ALLOCATED: field(s.CHURN_ALLOCATED, "allocated in it"),
+        s.TEMPORARY: field(s.TEMPORARY, "of that freed in it"),
     }
-    return Document("memory", title(trace), _lead(trace), sections, data)
+    mine = by_step[by_step[s.DEVICE_TYPE] != CPU]
+    if len(mine):
+        rows = table("memory_steps", _named(mine), fields, limit or 6)
+        yield Section("Steps", (), (rows,))
 
 
-def _lead(trace: Trace) -> tuple[str, ...]:
-    peaks = metric.memory_peaks(trace)
-    if peaks.empty:
-        return ("No memory events: record with profile_memory=True.",)
-    top = peaks.sort_values(s.DEVICE_TYPE, kind="stable").iloc[-1]
-    text = units.text(int(top[s.PEAK_ALLOCATED]), Unit.BYTES)
-    held = metric.memory_at_peak(trace)
-    mine = held[
-        (held[s.DEVICE_TYPE] == top[s.DEVICE_TYPE])
-        & (held[s.MEMORY_DEVICE] == top[s.MEMORY_DEVICE])
-    ]
-    owner = mine.iloc[0]
-    most = f"{units.text(int(owner[s.HELD]), Unit.BYTES)} {owner[s.GROUP]}"
-    return (f"Peak allocated {text}; the largest part of it: {most}.",)
+def _failure_section(failures: pd.DataFrame) -> Iterator[Section]:
+    fields = _ON | {
+        s.TIME_NS: field(s.TIME_NS, "at"),
+        s.BYTES: field(s.BYTES, "asked for"),
+        s.ALLOCATED: field(s.ALLOCATED, "allocated"),
+        s.RESERVED: field(s.RESERVED, "reserved"),
+        s.OP: field(s.OP, "op", stretch=True),
+    }
+    if len(failures):
+        rows = table("memory_failures", _named(failures), fields)
+        yield Section("Out of memory", ("These allocations failed.",), (rows,))

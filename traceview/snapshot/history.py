@@ -19,6 +19,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from traceview import schema as s
+from traceview.blocks import partners
 from traceview.intervals import Ints
 from traceview.snapshot.read import NO_FRAMES, Snapshot
 from traceview.trace import Note
@@ -237,7 +238,7 @@ def _device(
     made = action == _ALLOC
     freed = np.isin(action, _FREES)
     address = events[s.ADDRESS].to_numpy(dtype=np.uint64, na_value=0)
-    partner = _partners(address, made, freed)
+    partner = partners(address, made, freed)
     rounded = np.maximum(-(-asked // _ROUNDING) * _ROUNDING, _ROUNDING)
     size = np.where(made, rounded, np.where(freed, -rounded, 0))
     alive = np.flatnonzero(made & (partner < 0))
@@ -268,23 +269,6 @@ def _true_sizes(blocks: pd.DataFrame, address: NDArray[np.uint64], size: Ints) -
 def _before_end(change: Ints, end: int) -> Ints:
     """The total after each change, where the last one leaves `end`."""
     return np.asarray(end - (change.sum() - np.cumsum(change)), dtype=np.int64)
-
-
-def _partners(
-    address: NDArray[np.uint64], made: NDArray[np.bool_], freed: NDArray[np.bool_]
-) -> NDArray[np.intp]:
-    """The free of each allocation and the allocation of each free; -1 where there is none.
-
-    Of the events of one address, an allocation and the next event pair if that is a free.
-    """
-    partner = np.full(address.size, -1)
-    rows = np.flatnonzero(made | freed)
-    order = rows[np.argsort(address[rows], kind="stable")]
-    first, second = order[:-1], order[1:]
-    pairs = (address[first] == address[second]) & made[first] & freed[second]
-    partner[first[pairs]] = second[pairs]
-    partner[second[pairs]] = first[pairs]
-    return partner
 
 
 def _held(number: int, sizes: pd.Series) -> pd.DataFrame:
