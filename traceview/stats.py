@@ -91,7 +91,7 @@ class Estimate:
         from scipy.stats import t  # noqa: PLC0415 -- scipy takes longer to import than help may
 
         distance = abs(self.difference) - margin
-        if not self.error:
+        if not self.error or self.freedom is None:
             return 0.0 if distance > 0 else 1.0
         return min(1.0, 2 * float(t.sf(distance / self.error, self.freedom)))
 

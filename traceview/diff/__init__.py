@@ -6,6 +6,7 @@ comparable  whether they are of the same work, recorded alike
 structure   exact facts: counts, calls, kernel sets
 match       work of both sides by region, op and kernel, from the outside in
 attribute   where the difference comes from; adds up to the ns
+spread      how the steps of a recording scatter
 judge       whether it is real: one verdict a quantity
 noise       how far recordings of one program differ
 gate        what a comparison must not show
@@ -26,6 +27,7 @@ from traceview.diff.measure import Measured
 from traceview.diff.noise import NoiseProfile
 from traceview.diff.reasons import Reason
 from traceview.diff.recordings import Side, measured
+from traceview.diff.spread import spread
 from traceview.diff.structure import structure
 
 
@@ -33,8 +35,8 @@ from traceview.diff.structure import structure
 class TraceDiff:
     """What changed between two sides. delta = after - before, ratio = after / before.
 
-    `quantities`, `attribution`, `replaced`, `structure` and `memory` follow the schemas QUANTITIES,
-    ATTRIBUTION, REPLACED, STRUCTURE and MEMORY_DELTA. Times are ns a step, of all devices together.
+    The frames follow the schemas QUANTITIES, ATTRIBUTION, REPLACED, STRUCTURE, MEMORY_DELTA and
+    SPREAD, in order. Times are ns a step, of all devices together.
     """
 
     before: tuple[Measured, ...]
@@ -46,6 +48,7 @@ class TraceDiff:
     replaced: pd.DataFrame
     structure: pd.DataFrame
     memory: pd.DataFrame
+    spread: pd.DataFrame
 
 
 def diff(
@@ -85,6 +88,7 @@ def diff(
         *attribution(before_step, after_step),
         structure(left, right),
         _memory(left, right),
+        spread(left, right),
     )
 
 

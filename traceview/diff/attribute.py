@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
 import pandas as pd
 
 from traceview import schema as s
@@ -29,11 +30,15 @@ _LEVELS = (
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """Work of one path, or idle time of one cause: ns a step, calls a step, ns a call."""
+    """Work of one path: ns a step, calls a step, ns a call, and ns a call that runs alone.
+
+    Alone is a kernel that overlaps no communication and no copy; None where there is none.
+    """
 
     ns: int
     calls: float
     call_ns: float
+    alone_ns: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,11 +60,18 @@ def per_step(side: Sequence[Measured]) -> PerStep:
     idle = pd.concat([recording.idle for recording in side]).groupby(level=0).sum()
     busy_ns, idle_ns = apportion([int(work["busy"].sum()), int(idle.sum())], count).tolist()
     shares = apportion(work["busy"].to_numpy(), count, busy_ns).tolist()
-    costs: dict[Path, Cost] = {}
-    for key, ns, calls, total in zip(
-        work.index, shares, work["calls"].tolist(), work["total"].tolist(), strict=True
-    ):
-        costs[_path(key)] = Cost(ns, calls / count, total / max(calls, 1))
+    means = zip(*(work[column].tolist() for column in work), strict=True)
+    costs = {
+        _path(key): Cost(
+            ns,
+            calls / count,
+            total / max(calls, 1),
+            alone_total / alone if alone else None,
+        )
+        for key, ns, (_, calls, total, alone, alone_total) in zip(
+            work.index, shares, means, strict=True
+        )
+    }
     causes = apportion(idle.to_numpy(), count, idle_ns).tolist()
     return PerStep(
         busy_ns + idle_ns,
@@ -108,6 +120,8 @@ class _Row:
     after_calls: float | None = None
     before_call_ns: float | None = None
     after_call_ns: float | None = None
+    before_alone_ns: float | None = None
+    after_alone_ns: float | None = None
     confidence: float = 1.0
     region: str = ""
 
@@ -118,7 +132,8 @@ class _Row:
     def cells(self) -> tuple[object, ...]:
         return (self.kind, self.path, self.before, self.after, self.delta, self.change.value,
                 self.region, self.before_calls, self.after_calls, self.before_call_ns,
-                self.after_call_ns, self.confidence)  # fmt: skip
+                self.after_call_ns, self.before_alone_ns, self.after_alone_ns,
+                self.confidence)  # fmt: skip
 
 
 def _busy_row(found: Match, before: Mapping[Path, Cost], after: Mapping[Path, Cost]) -> _Row:
@@ -136,6 +151,8 @@ def _busy_row(found: Match, before: Mapping[Path, Cost], after: Mapping[Path, Co
         right.calls,
         left.call_ns if found.before else None,
         right.call_ns if found.after else None,
+        left.alone_ns,
+        right.alone_ns,
         found.confidence,
         _text(region),
     )
@@ -153,6 +170,8 @@ def _idle_row(cause: str, before: PerStep, after: PerStep) -> _Row:
 
 def _summed(paths: Sequence[Path], costs: Mapping[Path, Cost]) -> Cost:
     chosen = [costs[path] for path in paths]
+    if len(chosen) == 1:
+        return chosen[0]
     calls = sum(cost.calls for cost in chosen)
     total = sum(cost.calls * cost.call_ns for cost in chosen)
     return Cost(sum(cost.ns for cost in chosen), calls, total / calls if calls else 0.0)
@@ -183,18 +202,22 @@ def _listed(paths: Sequence[Path], costs: Mapping[Path, Cost], depth: int) -> st
 
 
 def _by_path(work: pd.DataFrame) -> pd.DataFrame:
-    """Busy share, calls and summed duration of each path of one recording."""
+    """Of each path of one recording: busy share, calls and summed duration, these also alone."""
     names = work[s.NAME].astype("str")
     kernels = names.map({name: normalized(name) for name in names.unique()})
     keys = [work[column].astype("str").to_numpy() for column, _ in _LEVELS]
-    grouped = work.groupby([*keys, kernels.to_numpy()], dropna=False, sort=True)
-    return pd.DataFrame(
+    alone = ~work[s.ACCOMPANIED].to_numpy()
+    duration = work[s.DURATION_NS].to_numpy()
+    figures = pd.DataFrame(
         {
-            "busy": grouped[s.BUSY_NS].sum(),
-            "calls": grouped.size(),
-            "total": grouped[s.DURATION_NS].sum(),
+            "busy": work[s.BUSY_NS].to_numpy(),
+            "calls": np.ones(len(work), dtype=np.int64),
+            "total": duration,
+            "alone": alone.astype(np.int64),
+            "alone_total": np.where(alone, duration, 0),
         }
     )
+    return figures.groupby([*keys, kernels.to_numpy()], dropna=False, sort=True).sum()
 
 
 def _path(key: Sequence[object]) -> Path:

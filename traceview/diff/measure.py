@@ -7,17 +7,19 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from traceview import intervals
 from traceview import schema as s
 from traceview.calls import PAGEABLE_COPY
+from traceview.kernel_names import is_communication
 from traceview.metrics.gaps import idle
 from traceview.metrics.launches import launches
 from traceview.metrics.memory import memory_peaks
 from traceview.metrics.steps import steady_windows, steps
 from traceview.metrics.syncs import syncs
 from traceview.owners import owners
-from traceview.trace import CPU, Trace
+from traceview.trace import CPU, MEMCPY, Trace, named
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +140,7 @@ def _work_within(trace: Trace, windows: pd.DataFrame) -> pd.DataFrame:
     owned = owners(trace)
     paths = (s.ANNOTATION_PATH, s.MODULE_PATH, s.OP_PATH, s.OWNER_OP)
     work = trace.work.assign(**{column: owned[column] for column in paths})
+    work = work.assign(**{s.ACCOMPANIED: _accompanied(work)})
     start = work[s.START_NS].to_numpy()
     end = start + work[s.DURATION_NS].to_numpy()
     device = work[s.DEVICE_ID].to_numpy()
@@ -153,6 +156,21 @@ def _work_within(trace: Trace, windows: pd.DataFrame) -> pd.DataFrame:
         )
     empty = work.iloc[:0].assign(**{s.BUSY_NS: np.empty(0, dtype=np.int64)})
     return pd.concat(pieces, ignore_index=True) if pieces else empty
+
+
+def _accompanied(work: pd.DataFrame) -> NDArray[np.bool_]:
+    """Which kernels overlap communication or a copy on their device, which slows them down."""
+    moves = named(work, is_communication) | (work[s.CATEGORY] == MEMCPY).to_numpy()
+    start = work[s.START_NS].to_numpy()
+    end = start + work[s.DURATION_NS].to_numpy()
+    device = work[s.DEVICE_ID].to_numpy()
+    result = np.zeros(len(work), dtype=bool)
+    for number in np.unique(device):
+        mine = device == number
+        moving = intervals.union(start[mine & moves], end[mine & moves])
+        kernels = mine & ~moves
+        result[kernels] = intervals.overlap(moving, start[kernels], end[kernels]) > 0
+    return result
 
 
 def _launch_overhead(trace: Trace) -> tuple[intervals.Ints, intervals.Ints]:

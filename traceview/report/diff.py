@@ -14,9 +14,11 @@ from traceview.diff import Comparability, TraceDiff
 from traceview.diff.attribute import BUSY, IDLE, SEPARATOR
 from traceview.diff.judge import ENOUGH
 from traceview.diff.measure import Measured
+from traceview.diff.spread import STEADY
 from traceview.diff.structure import COUNT_OF
 from traceview.document import Document, Field, Section, Table
 from traceview.kernel_names import short
+from traceview.report import outside
 from traceview.report.gaps import EXPLAINED
 from traceview.report.heading import about, cuda_version
 from traceview.report.rows import records, values
@@ -59,6 +61,7 @@ def document(diff: TraceDiff, *, limit: int | None = None) -> Document:
         *_attribution(diff, limit or 8),
         *_structure(diff, limit or 8),
         *_memory(diff),
+        *outside.section((("before", diff.before), ("after", diff.after))),
         *_settle(diff),
     )
     return Document("diff", _title(diff), tuple(_lead(diff)), sections, _data(diff))
@@ -133,7 +136,7 @@ def _per_step(diff: TraceDiff) -> str:
 def _notes(diff: TraceDiff) -> tuple[str, ...]:
     """Where the intervals come from."""
     bases = set(diff.quantities[s.BASIS])
-    return tuple(text for basis, text in _BASES.items() if basis in bases)
+    return (*(text for basis, text in _BASES.items() if basis in bases), *_unsteady(diff))
 
 
 _BASES = {
@@ -143,6 +146,18 @@ _BASES = {
     "prior": "Known from how far runs of other programs differed on an H200; idle and syncs as"
     " shares of the period.",
 }
+
+
+def _unsteady(diff: TraceDiff) -> Iterator[str]:
+    """Recordings whose steps drift by so much that their mean says little."""
+    columns = (s.SIDE, s.RECORDING, s.QUANTITY, s.DRIFT)
+    for side, number, quantity, drift in values(diff.spread, columns):
+        several = len(diff.before if side == "before" else diff.after) > 1
+        if isinstance(drift, float) and abs(drift) > STEADY and quantity == "gpu_busy":
+            which = f"{side} {int(number or 0) + 1}" if several else str(side)
+            pace = "slower" if drift > 0 else "faster"
+            share = units.percent(abs(drift))
+            yield f"{which}: {_NAMES[str(quantity)]} of the later steps is {share} {pace}: a drift."
 
 
 def _quantities(diff: TraceDiff) -> Table:
@@ -261,8 +276,19 @@ def _cost(members: Sequence[dict[str, Any]]) -> str:
     if not old or not new:
         return ""
     change = new / old - 1
+    if len(members) == 1 and _only_in_company(members[0], change):
+        return f" (same calls, {units.percent(change)} slower only beside communication or copies)"
     direction = "slower" if change > 0 else "faster"
     return f" (same calls, each {units.percent(abs(change))} {direction})"
+
+
+def _only_in_company(row: dict[str, Any], change: float) -> bool:
+    """Whether a kernel is slower, but not where it overlaps no communication and no copy."""
+    before, after = row["before_alone_ns"], row["after_alone_ns"]
+    return change > _NOTICEABLE and before and after and after / before - 1 < change / 2
+
+
+_NOTICEABLE = 0.02
 
 
 def _region(region: str) -> str:
@@ -396,7 +422,8 @@ def _data(diff: TraceDiff) -> dict[str, Any]:
             {"device": row["device_id"], **row}
             for row in records(diff.memory, s.MEMORY_DELTA.columns)
         ],
-        "outside": {},
+        "spread": records(diff.spread, s.SPREAD.columns),
+        "outside": {"before": outside.data(diff.before), "after": outside.data(diff.after)},
     }
 
 

@@ -19,6 +19,7 @@ from traceview.metrics.steps import REASONS, steps
 from traceview.metrics.syncs import sync_sites, syncs
 from traceview.metrics.utilization import devices, streams
 from traceview.report.heading import about, coverage_section, title
+from traceview.report.outside import opening
 from traceview.report.rows import field, records, table, values
 from traceview.trace import CPU, Trace
 from traceview.units import Unit
@@ -55,7 +56,8 @@ def document(trace: Trace, *, limit: int | None = None) -> Document:
         *_memory_section(figures, shown),
         coverage_section(trace),
     )
-    lead = tuple(_lead(figures)) or ("No device work, no launches, no memory events.",)
+    answers = tuple(_lead(figures)) or ("No device work, no launches, no memory events.",)
+    lead = (*opening(trace), *answers)
     return Document("summary", title(trace), lead, sections, _data(trace, figures))
 
 
@@ -220,7 +222,8 @@ def _held(figures: _Figures, peak: dict[str, Any]) -> pd.DataFrame:
     mine = (frame[s.DEVICE_TYPE] == peak["device_type"]) & (
         frame[s.MEMORY_DEVICE] == peak["device_id"]
     )
-    return frame.loc[mine.to_numpy()]
+    held: pd.DataFrame = frame[mine.to_numpy()]
+    return held
 
 
 def _data(trace: Trace, figures: _Figures) -> dict[str, Any]:

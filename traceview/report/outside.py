@@ -1,0 +1,75 @@
+"""What a recording declares of itself: its work, its correctness, timings without the profiler."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from statistics import median
+from typing import Any
+
+from traceview import units
+from traceview.diff.measure import Measured, typical
+from traceview.document import Field, Section, Table, Value
+from traceview.trace import Trace
+from traceview.units import Unit
+from traceview.workload import Workload, declared
+
+AGREES = 0.02
+"""Share by which the device's time in the trace may differ from that outside of the profiler."""
+
+
+def opening(trace: Trace) -> Iterator[str]:
+    """A wrong result before anything else, then the work that was recorded."""
+    workload = declared(trace.metadata.properties)
+    if workload is None:
+        return
+    if workload.numerics.verdict == "wrong":
+        yield workload.numerics.text
+    if workload.work.text:
+        ran = f"; ran {', '.join(workload.work.ran)}" if workload.work.ran else ""
+        yield f"Recorded: {workload.work.text}{ran}."
+
+
+def section(sides: Sequence[tuple[str, Sequence[Measured]]]) -> Iterator[Section]:
+    """Timings outside the profiler beside those of the trace, a row a side; none if not stored."""
+    rows: list[tuple[Value, ...]] = []
+    lines = []
+    for name, side in sides:
+        event, wall = outside_ns(side)
+        if event is None and wall is None:
+            continue
+        period = [v for v in (typical(r, "device_period") for r in side) if v is not None]
+        traced = int(median(period)) if period else None
+        rows.append((name, event, wall, traced))
+        if event and traced:
+            lines.append(_agreement(name, traced / event - 1))
+    if rows:
+        fields = (Field("a step"), Field("CUDA events", Unit.NS), Field("wall", Unit.NS),
+                  Field("in the trace", Unit.NS))  # fmt: skip
+        table = Table("outside", fields, tuple(rows), row_units=(Unit.NS,) * len(rows))
+        yield Section("Outside the profiler, in the same process", tuple(lines), (table,))
+
+
+def data(side: Sequence[Measured]) -> dict[str, Any]:
+    """The same for machines."""
+    event, wall = outside_ns(side)
+    return {"event_ns": event, "wall_ns": wall}
+
+
+def outside_ns(side: Sequence[Measured]) -> tuple[int | None, int | None]:
+    """Median CUDA-event time and wall time of a step outside the profiler, ns."""
+    stored = [w.outside for w in map(_declared, side) if w is not None]
+    event = [ns for outside in stored for ns in outside.event_ns]
+    wall = [ns for outside in stored for ns in outside.wall_ns]
+    return int(median(event)) if event else None, int(median(wall)) if wall else None
+
+
+def _agreement(name: str, difference: float) -> str:
+    if abs(difference) <= AGREES:
+        return f"{name}: the trace agrees within {units.percent(abs(difference))}."
+    longer = "longer" if difference > 0 else "shorter"
+    period = f"the device period in the trace is {units.percent(abs(difference))} {longer}"
+    return f"{name}: {period} than outside of the profiler."
+
+
+def _declared(recording: Measured) -> Workload | None:
+    return declared(recording.trace.metadata.properties)
