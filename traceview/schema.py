@@ -364,6 +364,23 @@ OWNERS = Schema(
      WORK_KIND, KIND_DETAIL, HOW),
 )
 
+# What a recording supplies.
+VIEW = Column("view", "string", _TEXT, "command that shows it")
+AVAILABLE = Column("available", "string", _TEXT, "yes, partly or no")
+LACKS = Column("lacks", "string", _TEXT, "what the recording does not hold")
+SUPPLY = Column("supply", "string", _TEXT, "how to record it")
+ENTRIES = Column("events", "int64", _COUNT, "events of this category")
+COVERED_NS = Column("covered_ns", "Int64", _NS, "time in at least one of them")
+VIEWS = Schema(
+    "views",
+    "one row a view and thing it lacks: whether the recording supplies it",
+    (VIEW, AVAILABLE, LACKS, SUPPLY),
+)
+RECORDED = Schema(
+    "recorded", "one row a category of events that the recording holds",
+    (CATEGORY, ENTRIES, COVERED_NS),
+)  # fmt: skip
+
 # Memory snapshots.
 SITE = Column("site", "string", _TEXT, "innermost Python frame outside torch that allocated it")
 SEGMENT_TYPE = Column("segment_type", "string", _TEXT, "pool of the segment: small or large")

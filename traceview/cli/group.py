@@ -20,6 +20,10 @@ COMMANDS = {
         "summary": "Is the GPU doing useful work? All of one recording on a screen.",
         "steps": "How long is a step, and do the steps agree?",
         "kernels": "Which kernels keep the GPU busy?",
+        "ops": "Which ops take the time, on the host and on the GPU?",
+        "modules": "Which nn.Modules take the time?",
+        "annotations": "Which annotated regions take the time?",
+        "stacks": "Which lines of Python take the time?",
         "gaps": "What does the GPU wait for while it is idle?",
         "launches": "What do the launches cost the host, and do they keep the GPU fed?",
         "syncs": "Where does the host wait for the GPU?",
@@ -32,6 +36,7 @@ COMMANDS = {
         "capture": "How do I record a trace that can be compared with another?",
     },
     "The data": {
+        "doctor": "What is this file, is it sound, and what can be computed from it?",
         "columns": "What does each column of the frames mean?",
     },
 }
