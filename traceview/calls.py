@@ -49,13 +49,13 @@ def blocking(trace: Trace) -> pd.Series:
     SYNCHRONIZE, BLOCKING_COPY, or PAGEABLE_COPY: an asynchronous copy from or to pageable memory,
     told by the name of the copy. The profiler's own closing synchronize is not among them.
     """
-    calls = trace.host_of(*LAUNCHING)
-    pageable = _pageable_copies(trace)
-    kind = pd.Series(pd.NA, index=calls.index, dtype="string")
-    kind[_named(calls, _ASYNC_COPIES) & calls.index.isin(pageable)] = PAGEABLE_COPY
-    kind[_named(calls, _COPIES)] = BLOCKING_COPY
-    kind[_named(calls, _SYNCHRONIZES)] = SYNCHRONIZE
-    return kind.dropna().drop(closing_synchronize(trace).index)
+    staged = _calls(trace, _ASYNC_COPIES).index.intersection(_pageable_copies(trace))
+    copies, waits = _calls(trace, _COPIES).index, _calls(trace, _SYNCHRONIZES).index
+    kinds = [PAGEABLE_COPY] * len(staged) + [BLOCKING_COPY] * len(copies)
+    kinds += [SYNCHRONIZE] * len(waits)
+    positions = staged.append([copies, waits])
+    kind = pd.Series(kinds, index=positions, dtype="string").sort_index()
+    return kind.drop(closing_synchronize(trace).index)
 
 
 def closing_synchronize(trace: Trace) -> pd.DataFrame:
@@ -64,8 +64,7 @@ def closing_synchronize(trace: Trace) -> pd.DataFrame:
     The last such call, if it stands in no op and in no profiler step, and nothing is launched after
     it (format notes, 4.2).
     """
-    calls = trace.host_of(*LAUNCHING)
-    last = calls[_named(calls, _DEVICE_SYNCHRONIZE)].tail(1)
+    last = _calls(trace, _DEVICE_SYNCHRONIZE).tail(1)
     if last.empty:
         return last
     start = last[s.START_NS].to_numpy()
@@ -88,8 +87,9 @@ def loading(trace: Trace) -> pd.DataFrame:
 
 def compiling(trace: Trace) -> pd.DataFrame:
     """The ranges in which a compiler of the program runs."""
-    ranges = trace.host_of(OP, ANNOTATION)
-    return ranges[named(ranges, lambda name: any(sign in name for sign in _COMPILES))]
+    return trace.host_of(
+        OP, ANNOTATION, called=lambda name: any(sign in name for sign in _COMPILES)
+    )
 
 
 def without_work(trace: Trace) -> pd.DataFrame:
@@ -108,13 +108,8 @@ def event_waits(trace: Trace) -> pd.DataFrame:
 
 
 def _calls(trace: Trace, pattern: re.Pattern[str]) -> pd.DataFrame:
-    calls = trace.host_of(*LAUNCHING)
-    return calls[_named(calls, pattern)]
-
-
-def _named(calls: pd.DataFrame, pattern: re.Pattern[str]) -> NDArray[np.bool_]:
-    """Which calls bear a name that the pattern matches whole."""
-    return named(calls, lambda name: pattern.fullmatch(name) is not None)
+    """The runtime and driver calls whose name the pattern matches whole."""
+    return trace.host_of(*LAUNCHING, called=lambda name: pattern.fullmatch(name) is not None)
 
 
 def _pageable_copies(trace: Trace) -> NDArray[np.int64]:
@@ -125,7 +120,6 @@ def _pageable_copies(trace: Trace) -> NDArray[np.int64]:
 
 
 def _in_a_step(trace: Trace, time: int) -> bool:
-    ranges = trace.host_of(ANNOTATION, OP)
-    steps = ranges[ranges[s.NAME].astype("str").str.startswith(STEP_PREFIX)]
+    steps = trace.host_of(ANNOTATION, OP, called=lambda name: name.startswith(STEP_PREFIX))
     end = steps[s.START_NS] + steps[s.DURATION_NS]
     return bool(((steps[s.START_NS] <= time) & (time < end)).any())

@@ -29,7 +29,7 @@ def covering(trace: Trace, category: str, threads: Ints, times: ArrayLike) -> ND
     Positions in the host frame; -1 where there is none. The profiler's own step ranges are no
     annotation here: a step is a dimension of its own.
     """
-    events = _named_regions(trace) if category == ANNOTATION else trace.host_of(category)
+    events = trace.host_of(category, called=lambda name: not name.startswith(STEP_PREFIX))
     numbers = thread_numbers(trace, events)
     starts = events[s.START_NS].to_numpy()
     ends = starts + events[s.DURATION_NS].to_numpy()
@@ -60,11 +60,6 @@ def names_at(trace: Trace, positions: NDArray[np.intp]) -> pd.Series:
     codes = np.append(names.cat.codes.to_numpy(), -1)[positions]
     values = np.array([*names.cat.categories, None], dtype=object)
     return pd.Series(values[codes], dtype="string")
-
-
-def _named_regions(trace: Trace) -> pd.DataFrame:
-    ranges = trace.host_of(ANNOTATION)
-    return ranges[~ranges[s.NAME].astype("str").str.startswith(STEP_PREFIX)]
 
 
 def _recode(column: pd.Series, categories: pd.Index) -> Ints:

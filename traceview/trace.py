@@ -177,9 +177,17 @@ class Trace:
             digest.update("\0".join(names[order].tolist()).encode("utf-8", "surrogatepass"))
         return digest.hexdigest()
 
-    def host_of(self, *categories: str) -> pd.DataFrame:
-        """The host events of these categories, with their positions in `host` as the index."""
-        return self._host[self._host[s.CATEGORY].isin(categories)]
+    def host_of(
+        self, *categories: str, called: Callable[[str], bool] | None = None
+    ) -> pd.DataFrame:
+        """The host events of these categories, with their positions in `host` as the index.
+
+        `called` picks those whose name it holds for; it is asked once a distinct name.
+        """
+        chosen = self._host[s.CATEGORY].isin(categories).to_numpy()
+        if called is not None:
+            chosen = chosen & named(self._host, called)
+        return self._host[chosen]
 
     def __repr__(self) -> str:
         devices = np.unique(self._work[s.DEVICE_ID])

@@ -38,7 +38,7 @@ from traceview import calls, intervals
 from traceview import schema as s
 from traceview.context import names_at, site, thread_numbers
 from traceview.intervals import Ints
-from traceview.trace import ANNOTATION, FRAME, LAUNCHING, OP, OVERHEAD, Trace, named
+from traceview.trace import ANNOTATION, FRAME, LAUNCHING, OP, OVERHEAD, Trace
 
 CAUSES = (
     "sync", "allocation", "memcpy_blocking", "overhead", "dataloader", "launch_call", "cpu_op",
@@ -264,13 +264,11 @@ def _host_events(trace: Trace) -> Iterator[pd.DataFrame]:
     """The host events of each cause before `unobserved`, in the order of _HOST_CAUSES."""
     host = trace.host
     kinds = calls.blocking(trace)
-    ranges = trace.host_of(OP, ANNOTATION)
-    loading_data = named(ranges, lambda name: name.startswith(_DATALOADER))
     yield host.loc[kinds.index[kinds == calls.SYNCHRONIZE]]
     yield calls.allocating(trace)
     yield host.loc[kinds.index[kinds != calls.SYNCHRONIZE]]
     yield pd.concat([trace.host_of(OVERHEAD), calls.loading(trace), calls.compiling(trace)])
-    yield ranges[loading_data]
+    yield trace.host_of(OP, ANNOTATION, called=lambda name: name.startswith(_DATALOADER))
     yield trace.host_of(*LAUNCHING)
     yield trace.host_of(OP)
     yield trace.host_of(FRAME)

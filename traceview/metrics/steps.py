@@ -17,7 +17,7 @@ from traceview import intervals
 from traceview import schema as s
 from traceview.calls import compiling, loading, without_work
 from traceview.intervals import Ints
-from traceview.trace import ANNOTATION, OP, OVERHEAD, STEP_PREFIX, Trace, named
+from traceview.trace import ANNOTATION, OP, OVERHEAD, STEP_PREFIX, Trace
 
 PROFILER_STEP, REPEATED = "profiler_step", "annotation"
 LEAKED = "leaked_warmup"
@@ -157,9 +157,7 @@ def _runs(numbers: NDArray[np.intp], usable: NDArray[np.bool_]) -> list[NDArray[
 
 def _ranges(trace: Trace) -> pd.DataFrame:
     """The host ranges that are the steps, in order of time; attrs["source"] says what they are."""
-    ranges = trace.host_of(ANNOTATION, OP)
-    names = ranges[s.NAME].astype("str")
-    steps_ = ranges[names.str.startswith(STEP_PREFIX)]
+    steps_ = trace.host_of(ANNOTATION, OP, called=lambda name: name.startswith(STEP_PREFIX))
     source = PROFILER_STEP
     if steps_.empty:
         steps_, source = _repeated(trace), REPEATED
@@ -237,8 +235,7 @@ def _leaked_into(trace: Trace, ranges: pd.DataFrame, events: Ints) -> NDArray[np
 
 
 def _buffer_requests(trace: Trace) -> pd.DataFrame:
-    overhead = trace.host_of(OVERHEAD)
-    return overhead[named(overhead, lambda name: name == _BUFFER_REQUEST)]
+    return trace.host_of(OVERHEAD, called=lambda name: name == _BUFFER_REQUEST)
 
 
 def _touched(ranges: pd.DataFrame, events: pd.DataFrame) -> NDArray[np.bool_]:
