@@ -55,11 +55,6 @@ def union_lengths(labels: ArrayLike, starts: ArrayLike, ends: ArrayLike, count: 
     return result
 
 
-def between(spans: Spans) -> Spans:
-    """The intervals between neighbouring spans: the gaps of their window."""
-    return Spans(spans.ends[:-1], spans.starts[1:])
-
-
 def intersection(first: Spans, second: Spans) -> Spans:
     """The instants that lie in both."""
     edges = np.union1d(np.concatenate(first), np.concatenate(second))
@@ -101,6 +96,17 @@ def shares(starts: ArrayLike, ends: ArrayLike) -> Ints:
     until = np.concatenate(([0], np.cumsum(parts)))
     scaled = until[closed] - until[opened]
     return _settle(scaled, *_clusters(begin, end))
+
+
+def shares_apart(labels: ArrayLike, starts: ArrayLike, ends: ArrayLike) -> Ints:
+    """The exclusive share of each interval among those of its label."""
+    label = np.asarray(labels)
+    begin, end = (np.asarray(values, dtype=np.int64) for values in (starts, ends))
+    result = np.zeros(begin.size, dtype=np.int64)
+    for value in np.unique(label):
+        mine = label == value
+        result[mine] = shares(begin[mine], end[mine])
+    return result
 
 
 def apportion(parts: ArrayLike, divisor: int, total: int | None = None) -> Ints:

@@ -160,7 +160,7 @@ class Ownership:
     @cached_property
     def stacks(self) -> Dimension:
         """By Python stack, without the addresses of objects, which differ from call to call."""
-        names = [_ADDRESS.sub("", name) for name in self._names]
+        names = [_ADDRESS.sub("", name).replace(";", ":") for name in self._names]
         distinct, code = np.unique(np.array([*names, ""], dtype=object), return_inverse=True)
         paths = self.nodes.paths(self.nodes.is_frame, code[self.nodes.name])
         return Dimension(paths, distinct.tolist(), ";")

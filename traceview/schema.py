@@ -46,7 +46,7 @@ class Schema:
         """
         missing = [column for column in self.columns if column not in values]
         if missing:
-            raise ColumnError(self.name, missing, values)
+            raise ColumnError(self.name, missing=missing, found=values)
         return pd.DataFrame(
             {str(column): _typed(values[column], column.dtype) for column in self.columns}
         )
@@ -54,6 +54,32 @@ class Schema:
     def empty(self) -> pd.DataFrame:
         """A frame of no rows."""
         return self.frame({column: [] for column in self.columns})
+
+    def check(self, frame: pd.DataFrame) -> pd.DataFrame:
+        """The frame itself, if it has exactly these columns, in any order, of these dtypes.
+
+        Raises ColumnError that names the columns that are missing, not expected or of another type.
+        """
+        expected = {str(column): column for column in self.columns}
+        missing = expected.keys() - set(frame.columns)
+        extra = [str(name) for name in frame.columns if name not in expected]
+        mistyped = [
+            f"{name} ({frame[name].dtype}, not {column.dtype})"
+            for name, column in expected.items()
+            if name in frame and not _is_of(frame[name].dtype, column.dtype)
+        ]
+        if missing or extra or mistyped:
+            found = map(str, frame.columns) if missing else ()
+            raise ColumnError(
+                self.name, missing=missing, extra=extra, mistyped=mistyped, found=found
+            )
+        return frame
+
+
+def _is_of(dtype: Any, expected: str) -> bool:
+    if expected == "category":
+        return isinstance(dtype, pd.CategoricalDtype)
+    return bool(dtype == pd.api.types.pandas_dtype(expected))
 
 
 def _typed(values: Any, dtype: str) -> Any:
@@ -360,8 +386,18 @@ HOW = Column("how", "category", _TEXT, "how the owner is known: launch, external
 OWNERS = Schema(
     "owners",
     "who launched it: one row a piece of device work, in the order of `Trace.work`",
-    (OWNER_OP, OP_POSITION, OP_PATH, ANNOTATION_PATH, MODULE_PATH, OWNER_FRAME, DIRECTION,
-     WORK_KIND, KIND_DETAIL, HOW),
+    (
+        OWNER_OP,
+        OP_POSITION,
+        OP_PATH,
+        ANNOTATION_PATH,
+        MODULE_PATH,
+        OWNER_FRAME,
+        DIRECTION,
+        WORK_KIND,
+        KIND_DETAIL,
+        HOW,
+    ),
 )
 
 # What a recording supplies.
@@ -454,9 +490,7 @@ MODULES_VIEW = Schema(
 ANNOTATIONS = Schema(
     "annotations", "one row a path of annotations; busy_ns adds up", (OWNED_PATH, *_HOST_AND_DEVICE)
 )
-STACKS = Schema(
-    "stacks", "one row a Python stack; busy_ns adds up", (STACK, *_HOST_AND_DEVICE)
-)
+STACKS = Schema("stacks", "one row a Python stack; busy_ns adds up", (STACK, *_HOST_AND_DEVICE))
 FOLDED = Schema("folded", "collapsed stacks for a flame graph", (STACK, NS))
 WORK_KINDS = Schema(
     "kinds",
@@ -551,3 +585,8 @@ MEMORY_DELTA = Schema(
     "one row a memory device: peak allocated bytes",
     (DEVICE_TYPE, MEMORY_DEVICE, BEFORE_BYTES, AFTER_BYTES, DELTA_BYTES),
 )
+
+
+def schemas() -> dict[str, Schema]:
+    """All schemas, by the name of their frame."""
+    return {value.name: value for value in globals().values() if isinstance(value, Schema)}

@@ -7,17 +7,19 @@ csv         all rows, raw integers of ns and bytes
 """
 # ruff: noqa: A002 -- `format` is the word that users know from the command line
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from traceview.diff import diff as compare
 from traceview.render import render
+from traceview.report import annotations as annotations_report
 from traceview.report import diff as diff_report
 from traceview.report import gaps as gaps_report
 from traceview.report import kernels as kernels_report
 from traceview.report import launches as launches_report
 from traceview.report import memory as memory_report
+from traceview.report import modules as modules_report
+from traceview.report import ops as ops_report
+from traceview.report import stacks as stacks_report
 from traceview.report import steps as steps_report
 from traceview.report import summary as summary_report
 from traceview.report import syncs as syncs_report
@@ -70,3 +72,23 @@ def kernels(trace: Trace, format: str = "text", *, width: int = 80) -> str:
 def steps(trace: Trace, format: str = "text", *, width: int = 80) -> str:
     """Say how long a step is, and whether the steps agree."""
     return render(steps_report.document(trace), format, width=width)
+
+
+def ops(trace: Trace, format: str = "text", *, width: int = 80, shapes: bool = False) -> str:
+    """Say which ops take the time, on the host and on the GPU."""
+    return render(ops_report.document(trace, shapes=shapes), format, width=width)
+
+
+def modules(trace: Trace, format: str = "text", *, width: int = 80) -> str:
+    """Say which nn.Modules take the time."""
+    return render(modules_report.document(trace), format, width=width)
+
+
+def annotations(trace: Trace, format: str = "text", *, width: int = 80) -> str:
+    """Say which annotated regions take the time."""
+    return render(annotations_report.document(trace), format, width=width)
+
+
+def stacks(trace: Trace, format: str = "text", *, width: int = 80, host: bool = False) -> str:
+    """Say which lines of Python take the time; `folded` text is for flame graphs."""
+    return render(stacks_report.document(trace, host=host), format, width=width)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import wraps
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from traceview.errors import FileError, UsageError
-from traceview.render import ENDINGS, format_of, render
+from traceview.render import ENDINGS, SPECIAL, format_of, render
 
 if TYPE_CHECKING:
     from traceview.document import Document
@@ -50,13 +50,19 @@ class Output:
             _write_whole(self.path, text)
 
 
-def output_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command `--format`, `-o` and `--width`; it receives them as one `output`."""
+def output_options(
+    command: Callable[..., None], *, special: tuple[str, ...] = ()
+) -> Callable[..., None]:
+    """Give a command `--format`, `-o` and `--width`; it receives them as one `output`.
+
+    `special` names the formats of SPECIAL that its report has.
+    """
+    endings = ENDINGS | {name: SPECIAL[name] for name in special}
 
     @click.option(
         "--format",
         "format_name",
-        type=click.Choice(list(ENDINGS)),
+        type=click.Choice(list(endings)),
         help="How to write the report; text unless -o says otherwise. csv holds raw integers of"
         " ns and bytes, json what other programs rely on.",
     )
@@ -65,7 +71,7 @@ def output_options(command: Callable[..., None]) -> Callable[..., None]:
         "--output",
         "path",
         metavar="FILE",
-        help="Write to FILE; its ending picks the format: " + " ".join(ENDINGS.values()),
+        help="Write to FILE; its ending picks the format: " + " ".join(endings.values()),
     )
     @click.option(
         "--width",
@@ -76,12 +82,14 @@ def output_options(command: Callable[..., None]) -> Callable[..., None]:
     def with_output(
         *arguments: Any, format_name: str | None, path: str | None, width: int | None, **others: Any
     ) -> None:
-        command(*arguments, output=_chosen(format_name, path, width), **others)
+        command(*arguments, output=_chosen(format_name, path, width, endings), **others)
 
     return with_output
 
 
-def _chosen(format_name: str | None, path: str | None, width: int | None) -> Output:
+def _chosen(
+    format_name: str | None, path: str | None, width: int | None, endings: Mapping[str, str]
+) -> Output:
     """The output that the options ask for, refused now rather than after a long computation."""
     if path is not None:
         target = Path(path)
@@ -89,7 +97,9 @@ def _chosen(format_name: str | None, path: str | None, width: int | None) -> Out
             raise UsageError(f"{path}: the directory {target.parent} does not exist")
         if target.is_dir():
             raise UsageError(f"{path}: this is a directory; name a file in it")
-        return Output(format_name or format_of(path), target, width or DEFAULT_WIDTH, color=False)
+        return Output(
+            format_name or format_of(path, endings), target, width or DEFAULT_WIDTH, color=False
+        )
     terminal = sys.stdout.isatty()
     return Output(
         format_name or "text",

@@ -32,10 +32,13 @@ def load(path: str) -> Trace:
         return kineto.load(path)
 
 
-def report(name: str, trace: str, output: Output, *, limit: int | None = None) -> None:
-    """Send the report that `traceview.report` has under `name` for one recording."""
+def report(name: str, trace: str, output: Output, **options: Any) -> None:
+    """Send the report that `traceview.report` has under `name` for one recording.
+
+    An option that is None was not given.
+    """
     output.spare(trace)
     loaded = load(trace)
-    options: dict[str, Any] = {} if limit is None else {"limit": limit}
+    given = {option: value for option, value in options.items() if value is not None}
     document = import_module(f"traceview.report.{name}").document
-    output.write(document(loaded, **options))
+    output.write(document(loaded, **given))

@@ -17,7 +17,11 @@ def kernels(trace: Trace) -> pd.DataFrame:
     equally among them, so that the column adds up to the busy time of all devices. Sorted by it.
     """
     work = trace.work
-    work = work.assign(**{s.BUSY_NS: exclusive_ns(work)})
+    start = work[s.START_NS].to_numpy()
+    shares = intervals.shares_apart(
+        work[s.DEVICE_ID], start, start + work[s.DURATION_NS].to_numpy()
+    )
+    work = work.assign(**{s.BUSY_NS: shares})
     by_name = work.groupby([s.NAME, s.CATEGORY], observed=True, sort=True)
     durations = by_name[s.DURATION_NS]
     keys = by_name.size().index.to_frame(index=False)
@@ -34,15 +38,3 @@ def kernels(trace: Trace) -> pd.DataFrame:
     return frame.sort_values(
         [s.BUSY_NS, s.NAME], ascending=[False, True], kind="stable", ignore_index=True
     )
-
-
-def exclusive_ns(work: pd.DataFrame) -> intervals.Ints:
-    """The exclusive share of each piece of work among those on its device, ns."""
-    result = np.zeros(len(work), dtype=np.int64)
-    device = work[s.DEVICE_ID].to_numpy()
-    start = work[s.START_NS].to_numpy()
-    end = start + work[s.DURATION_NS].to_numpy()
-    for number in np.unique(device):
-        mine = device == number
-        result[mine] = intervals.shares(start[mine], end[mine])
-    return result

@@ -6,6 +6,7 @@ imported when it is first asked for, so that naming the formats costs nothing.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
 
 ENDINGS = {"text": ".txt", "markdown": ".md", "json": ".json", "csv": ".csv"}
 """The formats, each with the ending of its files."""
+SPECIAL = {"folded": ".folded"}
+"""Formats that only some reports have."""
 
 
 def render(
@@ -25,11 +28,11 @@ def render(
     width: int = 80,
     color: bool = False,
 ) -> str:
-    """The whole document in one of the formats of ENDINGS, ending with a newline.
+    """The whole document in one of the formats of ENDINGS or SPECIAL, ending with a newline.
 
     Only text looks at `width`, in terminal cells, and at `color`.
     """
-    if format not in ENDINGS:
+    if format not in ENDINGS | SPECIAL:
         raise UsageError(f"there is no format {format!r}; the formats are {', '.join(ENDINGS)}")
     module = import_module(f"{__name__}.{format}")
     options = {"width": width, "color": color} if format == "text" else {}
@@ -37,11 +40,11 @@ def render(
     return rendered
 
 
-def format_of(path: str) -> str:
-    """The format that the ending of a file's name asks for."""
-    for name, ending in ENDINGS.items():
+def format_of(path: str, endings: Mapping[str, str] = ENDINGS) -> str:
+    """The format that the ending of a file's name asks for, among these."""
+    for name, ending in endings.items():
         if path.lower().endswith(ending):
             return name
     raise UsageError(
-        f"{path}: the ending names no format; use one of {', '.join(ENDINGS.values())}"
+        f"{path}: the ending names no format; use one of {', '.join(endings.values())}"
     )

@@ -1,0 +1,45 @@
+"""`traceview stacks`: host and device time by Python stack."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+import click
+
+from traceview.cli.output import output_options
+from traceview.cli.reports import limit_option, report, trace_argument
+
+if TYPE_CHECKING:
+    from traceview.cli.output import Output
+
+HELP = """Which lines of Python take the time?
+
+Needs a recording made with with_stack=True. As `.folded` it is collapsed-stack text for flame
+graphs: speedscope, flamegraph.pl, inferno.
+
+\b
+Examples:
+  traceview stacks trace.json.gz
+  traceview stacks trace.json.gz -o gpu.folded
+  traceview stacks trace.json.gz --host -o host.folded
+
+\b
+Terms:
+  GPU busy     exclusive share of the device work that the row launched itself;
+               the column adds up to the busy time
+  GPU total    union of the work that the row or what it calls launched;
+               rows within each other hold the same work
+  host total   host time in the row, recursion counted once
+  backward     of GPU busy, what backward passes launched
+"""
+
+
+@click.command("stacks", help=HELP)
+@trace_argument
+@click.option("--host", is_flag=True, help="Fold the host's self time instead of GPU time.")
+@limit_option
+@partial(output_options, special=("folded",))
+def command(trace: str, output: Output, limit: int | None, host: bool) -> None:
+    """Send the report."""
+    report("stacks", trace, output, limit=limit, host=host or None)

@@ -1,0 +1,18 @@
+"""Which nn.Modules the time belongs to."""
+
+from __future__ import annotations
+
+from traceview import schema as s
+from traceview.document import Document
+from traceview.metrics import attribution as metric
+from traceview.report import owned
+from traceview.report.rows import field
+from traceview.trace import Trace
+
+
+def document(trace: Trace, *, limit: int = 20) -> Document:
+    """The report; `limit` is how many rows text shows."""
+    keys = {s.OWNED_PATH: field(s.OWNED_PATH, "module", stretch=True)}
+    return owned.document(
+        "modules", trace, metric.modules(trace), s.MODULES_VIEW, keys, limit=limit
+    )
