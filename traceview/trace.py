@@ -162,7 +162,8 @@ class Trace:
         calls = host[host[s.CORRELATION].notna() & (host[s.CORRELATION] != 0)]
         first = calls.groupby(calls[s.PROCESS].astype("str"))[s.CORRELATION].min()
         limit = work[s.PROCESS].astype("str").map(first)
-        before = work[s.LAUNCH].isna() & (work[s.CORRELATION] < limit).fillna(value=False)
+        keyed = (work[s.CORRELATION] != 0) & (work[s.CORRELATION] < limit)
+        before = work[s.LAUNCH].isna() & keyed.fillna(value=False)
         return before.to_numpy(dtype=bool)
 
     @cached_property
