@@ -11,7 +11,7 @@ from typing import Any
 from traceview import schema as s
 from traceview import units
 from traceview.diff import Comparability, TraceDiff
-from traceview.diff.attribute import BUSY, IDLE, SEPARATOR
+from traceview.diff.attribute import ANYWHERE, BUSY, IDLE, SEPARATOR
 from traceview.diff.judge import ENOUGH
 from traceview.diff.measure import Measured
 from traceview.diff.spread import STEADY
@@ -252,7 +252,8 @@ def _words(members: Sequence[dict[str, Any]]) -> str:
         return f"idle: {EXPLAINED.get(first['path'], first['path'])}"
     if first["change"] == "replaced":
         doubt = "" if first["confidence"] > _SURE else ", as far as names tell"
-        return f"replaced{doubt}: {first['path']}"
+        where = "" if first["path"] == ANYWHERE else f" in {_region(first['path'])}"
+        return f"replaced{doubt}{where}: {first['label']}"
     names = [_leaf(member["path"]) for member in members]
     where = _region(first["region"]) or names[0]
     what = f"{where}: {names[0]}" if len(names) == 1 and where != names[0] else where
