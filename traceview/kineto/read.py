@@ -28,15 +28,19 @@ _NO_TRACE: Final = 1000
 """After so many faults without a single event, the file is not read further."""
 
 
-def read(path: str | os.PathLike[str], limits: Limits | None = None) -> Events:
+def read(
+    path: str | os.PathLike[str], limits: Limits | None = None, decoder: Decoder | None = None
+) -> Events:
     """All that the trace file at `path` holds.
 
-    Raises FileError or one of its children in one plain sentence when it is no trace.
+    `path` may be `-` for the standard input, or name a member of an archive as
+    `archive.tar.gz:member`; `limits` bound how far a compressed file may expand; `decoder` is the
+    native one where it was built. Raises FileError or one of its children in one plain sentence
+    when the file is no trace.
     """
-    name = os.fspath(path)
-    decoder = _decoder()
+    decoder = decoder or default_decoder()
     repairs = Repairs()
-    with container.opened(name, limits) as source, _uncollected():
+    with container.opened(os.fspath(path), limits) as source, _uncollected():
         window = Window(source.blocks)
         outline = Outline(window, repairs)
         rows: dict[int, Row] = {}
@@ -47,7 +51,8 @@ def read(path: str | os.PathLike[str], limits: Limits | None = None) -> Events:
         return _events(columns, outline, repairs, (*source.notes, *repairs.notes()))
 
 
-def _decoder() -> Decoder:
+def default_decoder() -> Decoder:
+    """The native decoder, or the Python one, several times slower, where it was not built."""
     found = native.library()
     return PythonDecoder() if found is None else native.NativeDecoder(found)
 
