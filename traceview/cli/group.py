@@ -37,6 +37,7 @@ COMMANDS = {
     },
     "The data": {
         "doctor": "What is this file, is it sound, and what can be computed from it?",
+        "export": "Where do I get the rows for an analysis of my own?",
         "columns": "What does each column of the frames mean?",
     },
 }
