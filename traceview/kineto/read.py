@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import gc
 import os
 from collections.abc import Iterator
@@ -78,7 +79,7 @@ def _check(source: Source, outline: Outline, decoder: Decoder, repairs: Repairs)
     """Refuse what is no trace, with what it looks like."""
     name = source.name
     if not outline.shape:
-        if not source.start.strip():
+        if not source.start.lstrip(codecs.BOM_UTF8).strip():
             raise EmptyTraceError(name, "the file holds nothing but white space")
         raise NotATraceError(name, f"is no JSON but looks like {described(source.start)}")
     if not outline.found_events:
