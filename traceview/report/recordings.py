@@ -12,16 +12,17 @@ from traceview.document import Document, Field, Section, Table, Value
 from traceview.metrics.memory import memory_peaks
 from traceview.metrics.steps import steps
 from traceview.metrics.utilization import devices
-from traceview.trace import Trace
+from traceview.report import published
+from traceview.trace import MEMSET, Trace
 from traceview.units import Unit
 from traceview.workload import Workload, declared
 
 SCHEMA = "traceview.recordings/1"
-_AGREEMENT = (
+_OUTSIDE = (
     "Outside: CUDA events, or without a GPU the host's clock. Of an attention the queue is kept "
-    "full, and the ratio is that of GPU busy; else it is that of the device period.",
-    "Profiler: how much longer the host takes for a step with the profiler on.",
+    "full, and the ratio is that of GPU busy; else it is that of the device period."
 )
+_PROFILER = "Profiler: how much longer the host takes for a step with the profiler on."
 _CPU = 0
 """The device type of host memory (format notes, 7.1)."""
 
@@ -55,9 +56,10 @@ def _sections(
         yield Section("What ran", (), (_ran(rows),))
         yield Section(
             "A step, inside and outside of the recording",
-            _AGREEMENT,
+            (_OUTSIDE, _PROFILER),
             (_agreement(rows),),
         )
+    yield from published.section(rows)
     failures = [
         (row["recording"], case["case"], case["verdict"], case["text"])
         for row in rows
@@ -134,6 +136,8 @@ def _figures(path: str, trace: Trace) -> dict[str, Any]:
         "recording": PurePath(path).name.removesuffix(".gz").removesuffix(".json"),
         "path": path,
         "work": told.work.text,
+        "backend": told.work.variant.get("backend"),
+        "device": told.environment.get("device"),
         "ran": ", ".join(told.work.ran) or None,
         "numerics": told.numerics.verdict,
         "numerics_text": told.numerics.text,
@@ -143,6 +147,7 @@ def _figures(path: str, trace: Trace) -> dict[str, Any]:
         ],
         "cold_start_ns": outside.cold_start_ns,
         "launched": int(used[s.DEVICE_EVENTS].median()) if busy else None,
+        "kernels": _kernels(trace, len(steps(trace))) if busy else None,
         "unlinked": int(devices(trace)[s.UNLINKED_EVENTS].sum()) if busy else None,
         "outside_ns": wall if events is None else events,
         "busy_ns": busy,
@@ -153,6 +158,11 @@ def _figures(path: str, trace: Trace) -> dict[str, Any]:
         "recorded_peak_bytes": int(peaks[s.PEAK_ALLOCATED].max()) if len(peaks) else None,
         "disturbance": profiled / wall if profiled and wall else None,
     }
+
+
+def _kernels(trace: Trace, count: int) -> int:
+    """Kernels and copies of a step."""
+    return int((trace.work[s.CATEGORY] != MEMSET).sum()) // count
 
 
 def _median(values: Sequence[int]) -> int | None:
