@@ -13,8 +13,6 @@ Loading ends at `Trace`, reporting starts at frames, and a diff is the same metr
 The columns of each frame, with dtype, unit and meaning, are in `traceview.schema`.
 """
 
-from __future__ import annotations
-
 import sys
 from importlib import import_module
 from types import ModuleType
@@ -25,6 +23,15 @@ if TYPE_CHECKING:
     from traceview.diff import TraceDiff, diff
     from traceview.errors import TraceviewError
     from traceview.kineto import load
+    from traceview.metrics.attribution import (
+        annotations,
+        folded,
+        kinds,
+        modules,
+        ops,
+        owner_coverage,
+        stacks,
+    )
     from traceview.metrics.coverage import coverage
     from traceview.metrics.critical_path import (
         critical_path,
@@ -41,26 +48,31 @@ if TYPE_CHECKING:
         memory_steps,
         memory_timeline,
     )
+    from traceview.metrics.roofline import roofline
     from traceview.metrics.steps import steps
     from traceview.metrics.syncs import sync_sites, syncs
     from traceview.metrics.utilization import devices, streams
     from traceview.metrics.views import recorded, views
+    from traceview.owners import owners
     from traceview.trace import Trace
 
 __all__ = [
     "Trace",
     "TraceDiff",
     "TraceviewError",
+    "annotations",
     "coverage",
     "critical_path",
     "critical_path_ops",
     "critical_path_parts",
     "devices",
     "diff",
+    "folded",
     "gap_parts",
     "gaps",
     "idle",
     "kernels",
+    "kinds",
     "launch_apis",
     "launches",
     "load",
@@ -69,9 +81,15 @@ __all__ = [
     "memory_peaks",
     "memory_steps",
     "memory_timeline",
+    "modules",
+    "ops",
+    "owner_coverage",
+    "owners",
     "recorded",
+    "roofline",
     "show",
     "snapshot",
+    "stacks",
     "steps",
     "store",
     "streams",
@@ -84,6 +102,9 @@ _HOMES = {
     "traceview.diff": ("diff", "TraceDiff"),
     "traceview.errors": ("TraceviewError",),
     "traceview.kineto": ("load",),
+    "traceview.metrics.attribution": (
+        "annotations", "folded", "kinds", "modules", "ops", "owner_coverage", "stacks",
+    ),
     "traceview.metrics.coverage": ("coverage",),
     "traceview.metrics.critical_path": (
         "critical_path", "critical_path_ops", "critical_path_parts",
@@ -94,10 +115,12 @@ _HOMES = {
     "traceview.metrics.memory": (
         "memory_at_peak", "memory_failures", "memory_peaks", "memory_steps", "memory_timeline",
     ),
+    "traceview.metrics.roofline": ("roofline",),
     "traceview.metrics.steps": ("steps",),
     "traceview.metrics.syncs": ("syncs", "sync_sites"),
     "traceview.metrics.utilization": ("devices", "streams"),
     "traceview.metrics.views": ("recorded", "views"),
+    "traceview.owners": ("owners",),
     "traceview.trace": ("Trace",),
 }  # fmt: skip
 _MODULES = ("show", "snapshot", "store")
