@@ -245,6 +245,7 @@ TEMPORARY = Column("temporary_bytes", "Int64", _BYTES, "allocated and freed with
 TOTAL_NS = Column("total_ns", "int64", _NS, "durations added up, overlap counted twice")
 MEDIAN_NS = Column("median_ns", "int64", _NS, "median duration, rounded down")
 
+STEP_NUMBER = Column("step_number", "int64", _ID, "place of the step among those looked at")
 PATH_KIND = Column("kind", "string", _TEXT, "what the path is in: kernel, queued, cpu_op, ...")
 PATH_NAME = Column("name", "string", _TEXT, "the device work, or the innermost op or call")
 ON_DEVICE = Column("device", "Int64", _ID, "device that ran or waited; missing on the host")
@@ -340,13 +341,13 @@ AT_PEAK = Schema(
 CRITICAL_PATH = Schema(
     "critical_path",
     "one row a stretch of the critical path of a step; they tile it exactly",
-    (STEP, START_NS, DURATION_NS, PATH_KIND, PATH_NAME, OP, ANNOTATION, ON_DEVICE, STREAM, PROCESS,
-     THREAD),
+    (STEP_NUMBER, STEP, START_NS, DURATION_NS, PATH_KIND, PATH_NAME, OP, ANNOTATION, ON_DEVICE,
+     STREAM, PROCESS, THREAD),
 )  # fmt: skip
 CRITICAL_PARTS = Schema(
     "critical_path_parts",
     "one row a step and kind of stretch; they add up to the length of the step",
-    (STEP, PATH_KIND, NS),
+    (STEP_NUMBER, STEP, PATH_KIND, NS),
 )
 CRITICAL_OPS = Schema(
     "critical_path_ops",
