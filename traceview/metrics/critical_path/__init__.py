@@ -37,9 +37,9 @@ from traceview import schema as s
 from traceview.context import names_at, site, thread_numbers
 from traceview.intervals import Ints
 from traceview.metrics.critical_path.device import waits
-from traceview.metrics.critical_path.doing import Pieces, doing
+from traceview.metrics.critical_path.doing import Pieces, pieces_of
 from traceview.metrics.critical_path.host import threads
-from traceview.metrics.critical_path.walk import RETURNING, WORKING, Stretch, walk
+from traceview.metrics.critical_path.walk import RETURNING, WORKING, Stretch, walked
 from traceview.trace import OP, Trace
 
 WHOLE = "whole window"
@@ -60,7 +60,7 @@ def critical_path(trace: Trace, steps: pd.DataFrame | None = None) -> pd.DataFra
     path = _path(trace, windows)
     host = np.flatnonzero(path.thread >= 0)
     device = np.flatnonzero(path.thread < 0)
-    pieces = doing(trace, path.thread[host], path.start[host], path.end[host])
+    pieces = pieces_of(trace, path.thread[host], path.start[host], path.end[host])
     stretch = np.append(host[pieces.stretch], device)
     start = np.append(pieces.start, path.start[device])
     event = np.append(pieces.event, np.full(device.size, _NONE))
@@ -186,7 +186,7 @@ def _path(trace: Trace, windows: list[tuple[str, int, int, int]]) -> _Path:
     for number, (_, low, high, thread) in enumerate(windows):
         last = int(np.searchsorted(end[by_end], high, "right")) - 1
         begin = (int(by_end[last]), _NONE) if thread < 0 else (_NONE, thread)
-        path = walk(waiting, running, launching, (low, high), begin)
+        path = walked(waiting, running, launching, (low, high), begin)
         stretches += path
         owners += [number] * len(path)
     start, until, what, on, thread_of = zip(*stretches, strict=True) if stretches else [()] * 5

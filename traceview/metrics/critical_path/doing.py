@@ -30,7 +30,7 @@ class Pieces(NamedTuple):
     event: NDArray[np.intp]
 
 
-def doing(trace: Trace, thread: Ints, start: Ints, end: Ints) -> Pieces:
+def pieces_of(trace: Trace, thread: Ints, start: Ints, end: Ints) -> Pieces:
     """The stretches [start, end) of host threads, cut into pieces of one kind and one event.
 
     The kind is that of the innermost op or call (HOST_KINDS); outside of these a DataLoader range
