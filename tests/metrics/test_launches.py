@@ -5,6 +5,7 @@ from builders import TraceBuilder
 
 import traceview
 from traceview import schema as s
+from traceview.metrics.launches import launch_owners, queue, shorter_than_their_launch
 
 US = 1000
 
@@ -108,3 +109,42 @@ def test_correlations_of_merged_processes_collide() -> None:
     trace = t.trace()
     assert traceview.launches(trace)[s.LATENCY_NS].tolist() == [4 * US] * 6
     assert "merged_processes" in traceview.coverage(trace)[s.CODE].tolist()
+
+
+def test_launches_by_op_and_annotation() -> None:
+    t = TraceBuilder()
+    t.annotation("forward", 0, 50)
+    t.op("aten::mul", 1, 8)
+    t.launch(2, "short", 20, 3, call=5)
+    t.op("aten::mm", 10, 8)
+    t.launch(12, "long", 30, 30, call=2)
+    t.launch(60, "alone", 70, 5, call=1)
+    frame = launch_owners(t.trace())
+    columns = [s.OP, s.LAUNCH_ANNOTATIONS, s.COUNT, s.HOST_NS, s.WORK_NS, s.SHORTER]
+    rows = frame[columns].astype(object)
+    assert rows.where(rows.notna(), None).to_numpy().tolist() == [
+        ["aten::mul", "forward", 1, 5 * US, 3 * US, 1],
+        ["aten::mm", "forward", 1, 2 * US, 30 * US, 0],
+        [None, None, 1, 1 * US, 5 * US, 0],
+    ]
+
+
+def test_a_graph_launch_is_measured_against_all_of_its_work() -> None:
+    t = TraceBuilder()
+    t.graph(0, [(20, 2), (30, 2), (40, 2)], call=5)
+    row = launches(t).iloc[0]
+    assert (row[s.WORK_NS], row[s.DURATION_NS]) == (6 * US, 5 * US)
+    assert not shorter_than_their_launch(launches(t)).any()
+
+
+def test_the_queue_over_time() -> None:
+    t = TraceBuilder()
+    t.launch(0, "a", 10, 5)
+    t.launch(2, "b", 15, 5)
+    t.launch(10, "c", 20, 5)
+    t.launch(30, "early", 29, 5)  # clocks disagree: it never waited
+    t.work("lost", 40, 5)
+    frame = queue(t.trace())
+    assert frame[[s.TIME_NS, s.DEPTH]].to_numpy().tolist() == [
+        [0, 1], [2 * US, 2], [10 * US, 2], [15 * US, 1], [20 * US, 0],
+    ]  # fmt: skip

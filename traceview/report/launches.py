@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 
 from traceview import schema as s
@@ -84,23 +85,20 @@ def _brief(calls: pd.DataFrame) -> tuple[str, ...]:
     brief = metric.shorter_than_their_launch(calls)
     if not brief.any():
         return ()
-    share = units.percent(float(brief.mean()))
-    return (
-        f"{share} of the calls outlast the work that they launch: fewer and larger kernels, or a"
-        " graph, would cost the host less.",
-    )
+    text = f"{units.percent(float(brief.mean()))} of the calls outlast the work that they launch: "
+    return (text + "fewer and larger kernels, or a graph, would cost the host less.",)
 
 
 def _depth(calls: pd.DataFrame) -> tuple[str, ...]:
     """How full the queue was when the calls were made, in a sentence."""
-    depth = calls[s.QUEUE_DEPTH]
     if calls.empty:
         return ()
-    empty = units.percent(float((depth == 0).mean()))
-    return (
-        f"{empty} of the calls met an empty queue; the median call had {int(depth.median()):,} pieces"
-        f" of work before it, the deepest queue held {int(depth.max()):,}.",
+    depth = calls[s.QUEUE_DEPTH].to_numpy()
+    text = (
+        f"{units.percent(float((depth == 0).mean()))} of the calls met an empty queue; before the"
     )
+    text += f" median call {int(np.median(depth)):,} pieces of work were waiting, at most"
+    return (f"{text} {int(depth.max()):,}.",)
 
 
 def _distribution(calls: pd.DataFrame) -> Table:
