@@ -122,6 +122,20 @@ def test_the_backward_thread_lies_between_forward_and_optimizer() -> None:
     ]
 
 
+def test_what_loads_data_is_the_dataloader_whatever_the_op() -> None:
+    t = TraceBuilder()
+    t.annotation("enumerate(DataLoader)#next", 0, 10)
+    t.op("aten::stack", 2, 5)
+    t.python("train.py(1): step", 0, 14)
+    t.op("aten::add", 14, 1)
+    assert [(kind, at, length) for kind, at, length, _ in found(t.trace())] == [
+        ("dataloader", 2, 5),
+        ("dataloader", 7, 3),
+        ("python", 10, 4),
+        ("cpu_op", 14, 1),
+    ]
+
+
 def test_a_recording_without_a_device_is_the_host_alone() -> None:
     t = TraceBuilder()
     t.op("aten::add", 0, 10)
