@@ -175,8 +175,8 @@ def _notes(snapshot: Snapshot) -> Iterator[Note]:
     elif snapshot.overflowed or any(_full(snapshot, device) for device in devices):
         yield Note(
             "ring_buffer_overflowed",
-            "the ring buffer is full or overflowed: an earlier peak may have been higher; record with a larger"
-            " max_entries",
+            "the ring buffer is full or overflowed: an earlier peak may have been higher; record"
+            " with a larger max_entries",
         )
     if unknown := sum(int(device.unknown.sum()) for device in devices):
         yield Note(
