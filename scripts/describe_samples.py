@@ -59,7 +59,8 @@ def _line(cells: tuple[str, ...]) -> str:
 
 def described(readme: str, folder: Path) -> str:
     """The README with the table of the recordings in this folder."""
-    return f"{readme.split(BEGIN)[0]}{BEGIN}{table(folder)}{END}{readme.split(END)[1]}"
+    before, _, rest = readme.partition(BEGIN)
+    return f"{before}{BEGIN}{table(folder)}{END}{rest.partition(END)[2]}"
 
 
 def main() -> None:
