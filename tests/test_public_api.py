@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from conftest import ROOT
+from conftest import ROOT, SAME_PACKAGE
 
 import traceview
 
@@ -33,7 +33,11 @@ MISUSE = {
 
 def python(code: str) -> str:
     ended = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, check=True, encoding="utf-8", cwd=ROOT
+        [sys.executable, "-c", code],
+        capture_output=True,
+        check=True,
+        encoding="utf-8",
+        env=SAME_PACKAGE,
     )
     return ended.stdout.strip()
 
