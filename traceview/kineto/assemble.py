@@ -29,10 +29,14 @@ _HOST_INTEGERS = {
     s.PYTHON_ID: "Python id",
     s.PYTHON_PARENT_ID: "Python parent id",
     s.PYTHON_MODULE_ID: "Python module id",
+}
+_SYNC_INTEGERS = {
     s.STREAM: "stream",
     s.WAITS_ON_STREAM: "wait_on_stream",
     s.WAITS_ON_EVENT: "wait_on_cuda_event_record_corr_id",
 }
+_NO_STREAM = (-1, 2**32 - 1)
+"""What cuda_sync records write where there is no stream, or the event is unknown (notes, 2.4)."""
 _HOST_TEXTS = {
     s.INPUT_DIMS: "Input Dims",
     s.INPUT_TYPES: "Input type",
@@ -268,9 +272,16 @@ def _host_frame(part: _Part, categories: Texts, origin: int) -> pd.DataFrame:
             s.START_NS: events.start_ns[rows] - origin,
             s.DURATION_NS: np.maximum(events.duration_ns[rows], 0),
             **{column: part.integers(name) for column, name in _HOST_INTEGERS.items()},
+            **{column: _stated(part.integers(name)) for column, name in _SYNC_INTEGERS.items()},
             **{column: part.argument_text(name) for column, name in _HOST_TEXTS.items()},
         }
     )
+
+
+def _stated(numbers: pd.arrays.IntegerArray) -> pd.arrays.IntegerArray:
+    """The numbers, missing where the recorder wrote one that means "none"."""
+    numbers[np.isin(numbers.to_numpy(dtype=np.int64, na_value=0), _NO_STREAM)] = pd.NA
+    return numbers
 
 
 def _device_frame(
