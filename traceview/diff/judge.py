@@ -159,11 +159,11 @@ def values(side: Sequence[Measured], name: str) -> list[float | None]:
 def _row(sides: Sides, name: str, margin: float) -> _Row:
     before = _of_side(sides.before, sides.before_step, name)
     after = _of_side(sides.after, sides.after_step, name)
-    basis = Basis.EXACT if name == _PEAK or sides.same else Basis.PRIOR
-    row = _Row(name, margin, before, after, basis, Judgement(Verdict.SAME))
+    row = _Row(name, margin, before, after, Basis.EXACT, Judgement(Verdict.SAME))
     settled = _settled(sides, row)
     if settled is not None:
-        return replace(row, judgement=settled)
+        certain = settled.verdict is Verdict.SAME or name == _PEAK
+        return replace(row, judgement=settled, basis=Basis.EXACT if certain else Basis.PRIOR)
     if before is None or after is None or name == _PEAK:
         return _exact(row, before or 0, after or 0)
     basis, estimate = _estimate(sides, name, before, after)
