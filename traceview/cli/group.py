@@ -15,6 +15,7 @@ COMMANDS = {
     "What changed": {
         "diff": "What changed between two recordings, where it comes from, is it real?",
         "noise": "How far do recordings of one program differ by themselves?",
+        "check": "Does a claim about recordings hold?",
     },
     "Where the time goes": {
         "summary": "Is the GPU doing useful work? All of one recording on a screen.",

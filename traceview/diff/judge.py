@@ -45,9 +45,23 @@ period is as steady as the busy time."""
 BOUND = 0.95
 ENOUGH = 3
 """Recordings a side from which their own spread is the measure."""
-_SHARES = ("gpu_idle", "sync_stall")
+SHARES = ("gpu_idle", "sync_stall")
 """Judged by their difference as a share of the device period: as ratios they explode near zero."""
 _PEAK = "peak_allocated"
+REASONS = {
+    "single_recording": "one recording a side does not show how much runs differ",
+    "interval_straddles_margin": "the interval reaches over the margin",
+    "real_but_below_margin": "real, but smaller than the margin",
+    "not_recorded": "not recorded on either side",
+    "recorded_on_one_side": "recorded on one side only",
+    "none_on_one_side": "there is none on one side",
+    "none_on_either_side": "there is none on either side",
+    "not_comparable": "the sides are not comparable",
+    "no_device_work": "no device work",
+    "same_recording": "the same recording twice",
+    "several_quantities": "one of several quantities may look changed by chance",
+}
+"""The reasons of verdicts in words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +108,7 @@ class _Row:
     @property
     def limit(self) -> float:
         """The margin as a difference like the estimate's: of logarithms, or of shares."""
-        return self.margin if self.name in _SHARES else math.log1p(self.margin)
+        return self.margin if self.name in SHARES else math.log1p(self.margin)
 
     def cells(self) -> tuple[object, ...]:
         """The row as schema.QUANTITIES has it."""
@@ -107,7 +121,7 @@ class _Row:
             low, high = self._as_shown(self.estimate.low), self._as_shown(self.estimate.high)
             if self.judgement.verdict is Verdict.CANNOT_TELL:
                 seen = self._as_shown(self.estimate.half_width + self.limit)
-                detectable = seen if self.name in _SHARES else seen - 1
+                detectable = seen if self.name in SHARES else seen - 1
         return (
             self.name,
             "bytes" if self.name == _PEAK else "ns",
@@ -126,7 +140,7 @@ class _Row:
 
     def _as_shown(self, difference: float) -> float:
         """A difference as the frame has it: a ratio, or a share."""
-        return difference if self.name in _SHARES else math.exp(difference)
+        return difference if self.name in SHARES else math.exp(difference)
 
 
 def quantities(sides: Sides, margins: Mapping[str, float] | None = None) -> pd.DataFrame:
@@ -168,7 +182,7 @@ def _row(sides: Sides, name: str, margin: float) -> _Row:
 def _settled(sides: Sides, row: _Row) -> Judgement | None:
     """The verdict where it needs no interval, or none can be had: the first that applies."""
     before, after = row.before, row.after
-    share, exact = row.name in _SHARES, row.name == _PEAK
+    share, exact = row.name in SHARES, row.name == _PEAK
     cases = (
         (sides.same, Verdict.SAME, "same_recording"),
         (before is None and after is None, Verdict.CANNOT_TELL, "not_recorded"),
@@ -213,11 +227,11 @@ def _estimate(sides: Sides, name: str, before: int, after: int) -> tuple[Basis, 
     """What is known of the difference, from the best basis there is."""
     if min(sides.runs) >= ENOUGH and (measured := _measured(sides, name)):
         return Basis.MEASURED, measured
-    if name in _SHARES:
+    if name in SHARES:
         difference = (after - before) / sides.longer_period_ns
     else:
         difference = math.log(after / before)
-    source = _period_like(sides) if name in _SHARES else name
+    source = _period_like(sides) if name in SHARES else name
     profile = sides.noise and sides.noise.sd(source)
     if profile:
         return Basis.PROFILE, profiled(difference, *profile, sides.runs)
@@ -227,7 +241,7 @@ def _estimate(sides: Sides, name: str, before: int, after: int) -> tuple[Basis, 
 def _measured(sides: Sides, name: str) -> Estimate | None:
     """Welch over the recordings; None where one has no such figure, or none to divide by."""
     before, after = values(sides.before, name), values(sides.after, name)
-    if name in _SHARES:
+    if name in SHARES:
         scale = sides.longer_period_ns
         shares = [[v / scale for v in side if v is not None] for side in (before, after)]
         complete = len(shares[0]) == len(before) and len(shares[1]) == len(after)

@@ -12,7 +12,7 @@ from traceview import schema as s
 from traceview import units
 from traceview.diff import Comparability, TraceDiff
 from traceview.diff.attribute import BUSY, IDLE, SEPARATOR
-from traceview.diff.judge import ENOUGH
+from traceview.diff.judge import ENOUGH, REASONS, SHARES
 from traceview.diff.measure import Measured
 from traceview.diff.spread import STEADY
 from traceview.diff.structure import COUNT_OF
@@ -37,21 +37,6 @@ _NAMES = {
 }
 _LESS_OF_IT = {"gpu_idle": ("less idle", "more idle"), "sync_stall": ("less", "more"),
                "peak_allocated": ("less memory", "more memory")}  # fmt: skip
-_SHARES = ("gpu_idle", "sync_stall")
-REASONS = {
-    "single_recording": "one recording a side does not show how much runs differ",
-    "interval_straddles_margin": "the interval reaches over the margin",
-    "real_but_below_margin": "real, but smaller than the margin",
-    "not_recorded": "not recorded on either side",
-    "recorded_on_one_side": "recorded on one side only",
-    "none_on_one_side": "there is none on one side",
-    "none_on_either_side": "there is none on either side",
-    "not_comparable": "the sides are not comparable",
-    "no_device_work": "no device work",
-    "same_recording": "the same recording twice",
-    "several_quantities": "one of several quantities may look changed by chance",
-}
-"""The reasons of verdicts in words."""
 
 
 def document(diff: TraceDiff, *, limit: int | None = None) -> Document:
@@ -188,7 +173,7 @@ def _known(name: str, low: Any, high: Any, basis: str) -> str:
     """How well the difference is known: `+-0.6 %`, or within a factor where it is not."""
     if basis == "exact" or low is None:
         return basis if basis == "exact" else ""
-    half = (high - low) / 2 if name in _SHARES else math.sqrt(high / low) - 1
+    half = (high - low) / 2 if name in SHARES else math.sqrt(high / low) - 1
     return f"+-{units.percent(half)}" if half < _FACTOR else f"to x{1 + half:.1f}"
 
 
