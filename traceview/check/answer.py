@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from traceview.check.grammar import Claim
+from traceview import units
+from traceview.check.grammar import Claim, Function
 from traceview.check.readings import Reading, read
 from traceview.diff import TraceDiff
 from traceview.diff.measure import Measured
@@ -28,6 +29,25 @@ class Finding:
     reading: Reading
     answer: Answer
     reason: str = ""
+
+    @property
+    def value(self) -> str | None:
+        """The value that was found, with its unit."""
+        found = self.reading.value
+        return found if found is None or isinstance(found, str) else self._text(found)
+
+    @property
+    def known(self) -> str | None:
+        """How well the value is known: its interval, if it is not exact, and its basis."""
+        low, high = self.reading.low, self.reading.high
+        if self.reading.value is None or low is None or high is None:
+            return None
+        if low == high:
+            return self.reading.basis
+        return f"{self._text(low)} to {self._text(high)}, {self.reading.basis}"
+
+    def _text(self, number: float) -> str:
+        return units.text(number, self.reading.unit, signed=self.claim.function is Function.DELTA)
 
 
 def find(claim: Claim, subject: Sequence[Measured] | TraceDiff) -> Finding:

@@ -36,6 +36,9 @@ COMMANDS = {
     "Make a recording": {
         "capture": "How do I record a trace that can be compared with another?",
     },
+    "What is known": {
+        "experiment": "What was predicted, what came of it, and what is known by now?",
+    },
     "The data": {
         "doctor": "What is this file, is it sound, and what can be computed from it?",
         "columns": "What does each column of the frames mean?",

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from traceview import units
 from traceview.check import METRICS, SELECTORS, Answer, Finding
 from traceview.check.grammar import Function
 from traceview.document import Document, Field, Section, Table
@@ -31,7 +30,7 @@ def document(findings: Sequence[Finding]) -> Document:
         Field("where it comes from", prose=True),
     )
     rows = tuple(
-        (f.claim.text, f.answer.value, value(f), known(f), f.reason or f.reading.origin)
+        (f.claim.text, f.answer.value, f.value, f.known, f.reason or f.reading.origin)
         for f in findings
     )
     section = Section("", (), (Table("checks", fields, rows),))
@@ -48,30 +47,6 @@ def _title(findings: Sequence[Finding]) -> str:
     }
     parts = [f"{n} {words[answer][n != 1]}" for n, answer in counts if n]
     return f"{', '.join(parts)}."
-
-
-def value(finding: Finding) -> str | None:
-    """The value that was found, with its unit."""
-    reading = finding.reading
-    if reading.value is None or isinstance(reading.value, str):
-        return reading.value
-    return units.text(reading.value, reading.unit, signed=_signed(finding))
-
-
-def known(finding: Finding) -> str | None:
-    """The interval of the value and its basis, or that it is exact."""
-    reading = finding.reading
-    if reading.value is None or reading.low is None or reading.high is None:
-        return None
-    if reading.low == reading.high:
-        return reading.basis
-    ends = (units.text(end, reading.unit, signed=_signed(finding))
-            for end in (reading.low, reading.high))  # fmt: skip
-    return f"{' to '.join(ends)}, {reading.basis}"
-
-
-def _signed(finding: Finding) -> bool:
-    return finding.claim.function is Function.DELTA
 
 
 def facts(finding: Finding) -> dict[str, Any]:

@@ -26,7 +26,7 @@ from traceview.trace import CPU
 from traceview.units import Unit
 
 SCHEMA = "traceview.diff/1"
-_NAMES = {
+NAMES = {
     "gpu_busy": "GPU busy",
     "device_period": "device period",
     "gpu_idle": "GPU idle",
@@ -88,7 +88,7 @@ def _headline(diff: TraceDiff) -> Iterator[str]:
     rows = {str(row[s.QUANTITY]): row for _, row in diff.quantities.iterrows()}
     judged = ("gpu_busy", "device_period", "host_step", "gpu_idle", "peak_allocated")
     parts = [
-        f"{_NAMES[name]} {units.text(int(row[s.BEFORE]), unit)} -> "
+        f"{NAMES[name]} {units.text(int(row[s.BEFORE]), unit)} -> "
         f"{units.text(int(row[s.AFTER]), unit)} ({verdict_words(name, row[s.VERDICT])})"
         for name in judged
         for row in (rows[name],)
@@ -142,7 +142,7 @@ def _unsteady(diff: TraceDiff) -> Iterator[str]:
             which = f"{side} {int(number or 0) + 1}" if several else str(side)
             pace = "slower" if drift > 0 else "faster"
             share = units.percent(abs(drift))
-            yield f"{which}: {_NAMES[str(quantity)]} of the later steps is {share} {pace}: a drift."
+            yield f"{which}: {NAMES[str(quantity)]} of the later steps is {share} {pace}: a drift."
 
 
 def _quantities(diff: TraceDiff) -> Table:
@@ -164,7 +164,7 @@ def _quantities(diff: TraceDiff) -> Table:
         shown = None if diff.comparable is Comparability.NO else ratio
         words = verdict_words(str(name), str(verdict))
         interval = _known(str(name), low, high, str(basis))
-        rows.append((_NAMES[str(name)], before, after, delta, shown, words, interval))
+        rows.append((NAMES[str(name)], before, after, delta, shown, words, interval))
         row_units.append(Unit(str(unit)))
     return Table("quantities", fields, tuple(rows), row_units=tuple(row_units))
 
@@ -364,7 +364,7 @@ def _settle(diff: TraceDiff) -> Iterator[Section]:
     for name, reasons, detectable in values(open_, (s.QUANTITY, s.REASONS, s.DETECTABLE)):
         words = "; ".join(REASONS[code] for code in str(reasons or "").split())
         seen = f" ({units.percent(detectable, 0)})" if isinstance(detectable, float) else ""
-        by_reason.setdefault(words, []).append(f"{_NAMES[str(name)]}{seen}")
+        by_reason.setdefault(words, []).append(f"{NAMES[str(name)]}{seen}")
     lines = [f"{', '.join(names)}: {words}." for words, names in by_reason.items()]
     if lines and open_[s.DETECTABLE].notna().any():
         lines.append("In brackets the change that would have been seen.")
