@@ -19,7 +19,7 @@ from traceview.metrics.steps import REASONS, steps
 from traceview.metrics.syncs import sync_sites, syncs
 from traceview.metrics.utilization import devices, streams
 from traceview.report.heading import about, coverage_section, title
-from traceview.report.outside import opening
+from traceview.report.opening import opening
 from traceview.report.rows import field, records, table, values
 from traceview.trace import CPU, Trace
 from traceview.units import Unit
