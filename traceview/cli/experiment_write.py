@@ -91,8 +91,7 @@ change, and the verdict is `cannot tell`.
 @click.option("--after", multiple=True, required=True, metavar="FILE...",
               help="Recordings of the other side.")  # fmt: skip
 @click.option("--noise", metavar="FILE", help="A noise profile that `traceview noise` wrote.")
-@click.option("--late", is_flag=True,
-              help="Take recordings that are older than the prediction, and mark the record so.")  # fmt: skip
+@click.option("--late", is_flag=True, help="Take older recordings than the prediction; mark it so.")
 @folder_option
 def record(
     *,

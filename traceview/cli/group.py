@@ -39,6 +39,7 @@ COMMANDS = {
     },
     "What is known": {
         "experiment": "What was predicted, what came of it, and what is known by now?",
+        "run": "Does attention do what was predicted? The whole loop in one command.",
     },
     "The data": {
         "doctor": "What is this file, is it sound, and what can be computed from it?",

@@ -76,7 +76,9 @@ def _hardware(left: Trace, right: Trace) -> Iterator[Reason]:
     first, second = left.metadata.device_names, right.metadata.device_names
     if first and second and first != second:
         names = f"{', '.join(first)} against {', '.join(second)}"
-        yield Reason("hardware_differs", f"the devices differ: {names}", forbids=True, factor="device")
+        yield Reason(
+            "hardware_differs", f"the devices differ: {names}", forbids=True, factor="device"
+        )
     elif not first and not second and not (left.work.empty and right.work.empty):
         yield Reason("hardware_unknown", "neither file names its device")
     elif bool(first) != bool(second):

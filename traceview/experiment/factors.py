@@ -81,16 +81,16 @@ def fixed(diff: TraceDiff) -> dict[str, Fact]:
     return {name: value for name, value in before.items() if after.get(name) == value}
 
 
-def unattributable(
-    diff: TraceDiff, change: Change, found: Sequence[Difference]
-) -> Iterator[str]:
+def unattributable(diff: TraceDiff, change: Change, found: Sequence[Difference]) -> Iterator[str]:
     """Why an effect cannot be put down to the declared change, a sentence each."""
     others = [difference for difference in found if not difference.declared]
     if others:
         whose = "nothing" if change.factor == NO_CHANGE else f"only {change.factor}"
         texts = "; ".join(difference.text for difference in others)
-        yield f"{whose} was declared to change, and so did {texts}" if whose != "nothing" else (
-            f"nothing was declared to change, and these did: {texts}"
+        yield (
+            f"{whose} was declared to change, and so did {texts}"
+            if whose != "nothing"
+            else (f"nothing was declared to change, and these did: {texts}")
         )
     yield from _not_as_declared(diff, change)
 
@@ -160,7 +160,7 @@ def _dtype(trace: Trace) -> str | None:
     ops = ops[ops[s.INPUT_TYPES].notna() & ops[s.INPUT_DIMS].notna()]
     weights: Counter[str] = Counter()
     kinds = ops.groupby([s.INPUT_TYPES, s.INPUT_DIMS], observed=True).size()
-    for (types, dims), calls in kinds.items() if len(kinds) else ():
+    for types, dims, calls in kinds.reset_index().itertuples(index=False, name=None):
         for name, elements in _tensors(str(types), str(dims)):
             weights[name] += elements * int(calls)
     if not weights:

@@ -23,13 +23,16 @@ from traceview.experiment import factors
 from traceview.experiment.record import (
     BothNumerics,
     Claimed,
+    Difference,
     Numerics,
     Observed,
+    Order,
     Plan,
     Quantity,
     Record,
     Recording,
     Recordings,
+    Role,
     now,
 )
 from traceview.stats import Verdict
@@ -37,7 +40,11 @@ from traceview.trace import Trace
 from traceview.workload import declared
 
 _BLOCK = 2**20
-_ORDER = {True: "written before", False: "written after", None: "order unknown"}
+_ORDER: Mapping[bool | None, Order] = {
+    True: "written before",
+    False: "written after",
+    None: "order unknown",
+}
 
 
 def observe(
@@ -126,9 +133,7 @@ def _time(plan: Plan) -> datetime:
     return time if time.tzinfo else time.replace(tzinfo=UTC)
 
 
-def _unattributable(
-    compared: TraceDiff, plan: Plan, found: Sequence[factors.Difference]
-) -> Iterator[str]:
+def _unattributable(compared: TraceDiff, plan: Plan, found: Sequence[Difference]) -> Iterator[str]:
     yield from factors.unattributable(compared, plan.change, found)
     if compared.comparable is Comparability.NO:
         told = {difference.note for difference in found}
@@ -136,8 +141,11 @@ def _unattributable(
 
 
 def _claims(plan: Plan, compared: TraceDiff) -> Iterator[Claimed]:
-    roles = (("predict", plan.predict), ("falsified_if", plan.falsified_if))
-    for role, texts in roles:
+    roles: Mapping[Role, tuple[str, ...]] = {
+        "predict": plan.predict,
+        "falsified_if": plan.falsified_if,
+    }
+    for role, texts in roles.items():
         for text in texts:
             finding = find(parse(text), compared)
             reading = finding.reading
@@ -160,9 +168,11 @@ def _quantities(compared: TraceDiff) -> Iterator[Quantity]:
 
 def _rows(compared: TraceDiff) -> list[Mapping[str, Any]]:
     """The quantities as plain values, a missing one None."""
-    plain = compared.quantities.astype(object)
-    records: list[Mapping[str, Any]] = plain.where(plain.notna(), None).to_dict("records")
-    return [{key: None if pd.isna(value) else value for key, value in r.items()} for r in records]
+    records = compared.quantities.astype(object).to_dict("records")
+    return [
+        {str(key): None if pd.isna(value) else value for key, value in record.items()}
+        for record in records
+    ]
 
 
 def _with_verdict(compared: TraceDiff, verdict: Verdict) -> Iterator[str]:

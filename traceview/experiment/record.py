@@ -21,6 +21,10 @@ from traceview.workload import Fact
 SCHEMA = "traceview.experiment/1"
 NO_CHANGE = "none"
 """The factor of an experiment that changes nothing, such as a run repeated."""
+Role = Literal["predict", "falsified_if"]
+"""What a claim is to a plan."""
+Order = Literal["written before", "written after", "order unknown"]
+"""When a prediction was written: before or after the recordings were made."""
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 _CHANGE = re.compile(r"(?P<factor>[^:]+):\s*(?P<before>.+?)\s*->\s*(?P<after>.+)")
 
@@ -120,7 +124,7 @@ class Claimed:
     """A claim of the plan and the reading that it was held against, in the base unit."""
 
     claim: str
-    role: Literal["predict", "falsified_if"]
+    role: Role
     unit: str
     value: int | float | str | None = None
     low: float | None = None
@@ -182,7 +186,7 @@ class Observed:
     """
 
     recorded_at: str
-    prediction: Literal["written before", "written after", "order unknown"]
+    prediction: Order
     recordings: Recordings
     comparable: str
     work: str
@@ -323,5 +327,3 @@ def _plain(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {str(key): _plain(item) for key, item in value.items()}
     return [_plain(item) for item in value] if isinstance(value, (list, tuple)) else value
-
-

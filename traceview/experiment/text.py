@@ -83,15 +83,16 @@ def write(record: Record, body: str, old: str = "") -> str:
     """The file of a record; of the `old` one all that was not generated is kept."""
     data = as_data(record)
     made = {key: data.pop(key) for key in _MADE if key in data}
-    own, rest = _kept(old) if old else (_yaml(data), "\n## Notes\n")
-    generated = f"{_GENERATED}\n{_yaml(made)}" if made else ""
+    own, rest = _kept(old) if old else (_yaml(data, flow=False), "\n## Notes\n")
+    generated = f"{_GENERATED}\n{_yaml(made, flow=None)}" if made else ""
     before, after = _around(rest)
     return f"{FENCE}\n{own}{generated}{FENCE}\n{before}{BEGIN}\n\n{body.strip()}\n\n{END}\n{after}"
 
 
-def _yaml(data: Mapping[str, Any]) -> str:
+def _yaml(data: Mapping[str, Any], *, flow: bool | None) -> str:
+    """Data as YAML; `flow` None sets what holds nothing but single values in one line."""
     dumped: str = yaml.safe_dump(
-        dict(data), sort_keys=False, allow_unicode=True, width=_WIDTH, default_flow_style=None
+        dict(data), sort_keys=False, allow_unicode=True, width=_WIDTH, default_flow_style=flow
     )
     return dumped
 
@@ -154,8 +155,7 @@ class _Loader(yaml.SafeLoader):
     def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
         """Compose a node; an alias would let a small file become a large one."""
         if self.check_event(yaml.AliasEvent):
-            event = self.peek_event()
-            raise _Damage(_line(event.start_mark), f"*{event.anchor}: a record has no aliases")
+            raise _Damage(_line(self.get_mark()), "a record has no aliases (*name)")
         return super().compose_node(parent, index)
 
 
@@ -260,7 +260,9 @@ def _tampered(record: Record, front: _Front) -> Iterator[Problem]:
     if seen.plan_sha256 != record.plan.digest:
         yield Problem(front.line(("predict",)), "the prediction was changed after it was recorded")
     if seen.numbers_sha256 != seen.digest:
-        yield Problem(front.line(("observed",)), "the numbers were changed after they were recorded")
+        yield Problem(
+            front.line(("observed",)), "the numbers were changed after they were recorded"
+        )
     if front.data.get("verdict") != record.verdict.value:
         text = (
             f"the verdict is {front.data.get('verdict')} by hand; by the recorded numbers it is "

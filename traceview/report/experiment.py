@@ -17,7 +17,7 @@ from traceview.units import Unit
 SCHEMA = "traceview.experiments/1"
 _ROLES = {"predict": "predicted", "falsified_if": "falsified if"}
 _LATE = "written after"
-_UNKNOWN = "not stated"
+_NO_WORK, _NO_DEVICE = "workload not declared", "no device recorded"
 _SHORT = 12
 """Digits of a sha256 that text shows; JSON and the record itself have all of them."""
 
@@ -47,10 +47,13 @@ def of_record(record: Record) -> Document:
 
 
 def _order(seen: Observed | None) -> str:
+    """Whether the prediction is older than the recordings."""
     if seen is None:
         return ", nothing recorded yet"
-    late = seen.prediction == _LATE
-    return f", {'PREDICTION WRITTEN AFTER the recordings' if late else seen.prediction}"
+    if seen.prediction == _LATE:
+        return ", PREDICTION WRITTEN AFTER the recordings"
+    known = seen.prediction == "written before"
+    return ", before the recordings" if known else "; the recordings do not tell when they were made"
 
 
 def _claims(record: Record) -> Table:
@@ -71,8 +74,8 @@ def _claims(record: Record) -> Table:
 
 
 def _observed(seen: Observed) -> Iterator[Section]:
-    origins = tuple(f"{c.claim}: {c.origin}." for c in seen.claims if c.origin)
-    yield Section("Observed, a step", origins, (_quantities(seen),))
+    origins = {f"{c.finding.claim.term.text}: {c.origin}." for c in seen.claims if c.origin}
+    yield Section("Observed, a step", tuple(sorted(origins)), (_quantities(seen),))
     yield Section("Trade-off", tuple(_trade_off(seen)))
     yield Section("What differs", tuple(_differences(seen)))
     fixed = tuple((name, str(value)) for name, value in seen.fixed.items())
@@ -114,6 +117,9 @@ def _trade_off(seen: Observed) -> Iterator[str]:
     if seen.undecided:
         yield f"Cannot tell: {', '.join(NAMES[name] for name in seen.undecided)}."
     sides = (seen.numerics.before, seen.numerics.after)
+    if {side.verdict for side in sides} == {"unchecked"}:
+        yield "Whether the results are right was not checked."
+        return
     shown = [
         f"{side.verdict}" + (f" ({side.error:.2g} of the allowed error)" if side.error else "")
         for side in sides
@@ -131,10 +137,14 @@ def _differences(seen: Observed) -> Iterator[str]:
     others = [d.text for d in seen.differences if not d.declared]
     if declared:
         yield f"Declared: {'; '.join(declared)}."
-    yield f"NOT DECLARED: {'; '.join(others)}." if others else (
-        "Nothing else, as far as the recordings tell."
-        if declared
-        else "Nothing, as far as the recordings tell."
+    yield (
+        f"NOT DECLARED: {'; '.join(others)}."
+        if others
+        else (
+            "Nothing else, as far as the recordings tell."
+            if declared
+            else "Nothing, as far as the recordings tell."
+        )
     )
 
 
@@ -154,8 +164,8 @@ def overview(entries: Sequence[Entry]) -> Document:
     """What was tried, by question, work and GPU: effect, trade-off, verdict."""
     ordered = sorted(_readable(entries), key=lambda pair: _place(pair[1]))
     sections = tuple(
-        Section(question, (), (_tried(list(group)),))
-        for question, group in groupby(ordered, key=lambda pair: pair[1].plan.question)
+        Section(question, (f"{gpu}, {what}.",), (_tried(list(group)),))
+        for (question, what, gpu), group in groupby(ordered, key=lambda pair: _place(pair[1])[:3])
     )
     sections = (*sections, *_faults(entries))
     title = "What was tried, and what came of it"
@@ -172,22 +182,21 @@ def _place(record: Record) -> tuple[str, str, str, str]:
 
 def work(record: Record) -> str:
     """The workload that the recordings declare."""
-    return (record.observed.work if record.observed else "") or _UNKNOWN
+    return (record.observed.work if record.observed else "") or _NO_WORK
 
 
 def device(record: Record) -> str:
     """The GPU that the recordings are of."""
     found = record.observed.fixed.get("device") if record.observed else None
-    return str(found) if found else _UNKNOWN
+    return str(found) if found else _NO_DEVICE
 
 
 def _tried(group: Sequence[tuple[Entry, Record]]) -> Table:
-    fields = (Field("experiment"), Field("work", prose=True), Field("GPU"),
-              Field("change", prose=True), Field("effect", prose=True),
+    fields = (Field("experiment"), Field("change", prose=True), Field("effect", prose=True),
               Field("trade-off", prose=True), Field("verdict", prose=True))  # fmt: skip
     rows = tuple(
-        (record.plan.id, work(record), device(record), record.plan.change.text, effect(record),
-         _cost(record), _verdict(entry, record))
+        (record.plan.id, record.plan.change.text, effect(record), _cost(record),
+         _verdict(entry, record))
         for entry, record in group
     )  # fmt: skip
     return Table("tried", fields, rows)
@@ -203,10 +212,11 @@ def _verdict(entry: Entry, record: Record) -> str:
 
 
 def effect(record: Record) -> str | None:
-    """What the first prediction was about: its value, and the interval of it."""
+    """What was predicted, as observed, with its interval: the first ratio, else the first claim."""
     claims = record.observed.claims if record.observed else ()
-    shown = next((claim for claim in claims if claim.value is not None), None)
-    return None if shown is None else _effect(shown)
+    known = [claim for claim in claims if claim.value is not None]
+    ratios = [claim for claim in known if claim.unit == Unit.RATIO]
+    return _effect((ratios or known)[0]) if known else None
 
 
 def _effect(claim: Claimed) -> str:
@@ -235,7 +245,10 @@ def _counts(entries: Sequence[Entry]) -> str:
     parts = [f"{verdicts[verdict]} {verdict.value}" for verdict in Verdict if verdicts[verdict]]
     damaged = sum(entry.record is None for entry in entries)
     parts += [f"{damaged} damaged"] if damaged else []
-    return f"{len(entries)} experiments: {', '.join(parts)}." if entries else "No experiments."
+    if not entries:
+        return "No experiments."
+    several = "s" if len(entries) > 1 else ""
+    return f"{len(entries)} experiment{several}: {', '.join(parts)}."
 
 
 def _data(entries: Sequence[Entry]) -> dict[str, Any]:
