@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from traceview import units
@@ -11,6 +11,10 @@ from traceview.check.grammar import Claim, Function
 from traceview.check.readings import Reading, read
 from traceview.diff import TraceDiff
 from traceview.diff.measure import Measured
+from traceview.stats import Basis
+
+
+_PRIOR = Basis.PRIOR.value
 
 
 class Answer(StrEnum):
@@ -53,11 +57,16 @@ class Finding:
 def find(claim: Claim, subject: Sequence[Measured] | TraceDiff) -> Finding:
     """Read the claim's subject on one side, or on a diff, and answer it."""
     reading = read(claim, subject)
-    answer = answered(claim, reading)
-    reason = reading.reason
-    if answer is Answer.CANNOT_TELL and reading.value is not None:
-        reason = "the value is not known well enough: record 3 or more runs a side"
-    return Finding(claim, reading, answer, reason)
+    found = Finding(claim, reading, answered(claim, reading), reading.reason)
+    if found.answer is Answer.CANNOT_TELL and reading.value is not None:
+        found = replace(found, reason=_unsure(found))
+    return found
+
+
+def _unsure(found: Finding) -> str:
+    """Why a value that was recorded does not settle a claim, and what would."""
+    known = f"it is {found.value} ({found.known}), partly within the claim and partly not"
+    return known if found.reading.basis != _PRIOR else f"{known}; record 3 or more runs a side"
 
 
 def answered(claim: Claim, reading: Reading) -> Answer:

@@ -83,15 +83,10 @@ def fixed(diff: TraceDiff) -> dict[str, Fact]:
 
 def unattributable(diff: TraceDiff, change: Change, found: Sequence[Difference]) -> Iterator[str]:
     """Why an effect cannot be put down to the declared change, a sentence each."""
-    others = [difference for difference in found if not difference.declared]
+    others = "; ".join(difference.text for difference in found if not difference.declared)
     if others:
         whose = "nothing" if change.factor == NO_CHANGE else f"only {change.factor}"
-        texts = "; ".join(difference.text for difference in others)
-        yield (
-            f"{whose} was declared to change, and so did {texts}"
-            if whose != "nothing"
-            else (f"nothing was declared to change, and these did: {texts}")
-        )
+        yield f"{whose} was declared to change, and these did: {others}"
     yield from _not_as_declared(diff, change)
 
 
@@ -110,10 +105,11 @@ def _not_as_declared(diff: TraceDiff, change: Change) -> Iterator[str]:
 
 def same_name(first: str, second: str) -> bool:
     """Whether two names of a factor are one, however they are written."""
-    return _plain(first) == _plain(second)
+    return plain(first) == plain(second)
 
 
-def _plain(name: str) -> str:
+def plain(name: str) -> str:
+    """The name of a factor as recordings have it."""
     return re.sub(r"[\s_-]+", "_", name.strip().casefold())
 
 

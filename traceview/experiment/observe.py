@@ -55,7 +55,7 @@ def observe(
     Raises UsageError where a recording is older than the prediction, unless `late` lets it be
     marked so instead.
     """
-    compared = diff(before, after, noise=noise, factor=plan.change.factor)
+    compared = diff(before, after, noise=noise, factor=factors.plain(plan.change.factor))
     recordings = Recordings(_recordings(compared.before), _recordings(compared.after))
     first = _predicted_first(plan, recordings)
     if first is False and not late:

@@ -116,7 +116,7 @@ class Difference:
     @property
     def text(self) -> str:
         """The difference in words."""
-        return self.note or f"{self.factor}: {self.before} -> {self.after}"
+        return f"{self.factor}: {self.note or f'{self.before} -> {self.after}'}"
 
 
 @dataclass(frozen=True, slots=True)

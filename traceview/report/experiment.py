@@ -53,7 +53,9 @@ def _order(seen: Observed | None) -> str:
     if seen.prediction == _LATE:
         return ", PREDICTION WRITTEN AFTER the recordings"
     known = seen.prediction == "written before"
-    return ", before the recordings" if known else "; the recordings do not tell when they were made"
+    return (
+        ", before the recordings" if known else "; the recordings do not tell when they were made"
+    )
 
 
 def _claims(record: Record) -> Table:
