@@ -31,7 +31,7 @@ def side(
         t.step(number, at, 900)
         t.annotation("attention", at + 5, 50)
         t.add(ph="X", cat="cpu_op", name="aten::mm", pid=t.process, tid=1, ts=at + 10, dur=20,
-              args={"Input Dims": [[rows, 64], [64, 64]], "Input type": [dtype, dtype]})  # fmt: skip
+              args={"Input Dims": [[rows, 64], [64, 64]], "Input type": [dtype] * 2})  # fmt: skip
         t.launch(at + 12, GEMM, at + 20, gemm)
         for copy in range(copies):
             t.launch(at + 60 + 10 * copy, COPY, at + 20 + gemm + 50 * copy, 50)

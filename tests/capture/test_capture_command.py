@@ -142,7 +142,8 @@ def test_a_script_that_marks_its_steps_is_recorded_and_ended(script: Path) -> No
     assert "reached the end" not in ended.stdout
     assert len(steps(kineto.load(output))) == 3
     stamp = told(output)
-    assert stamp.work.text == "train.py 50 mark"
+    assert stamp.work.name == "train.py"
+    assert stamp.work.variant == {"arguments": "50 mark"}
     assert stamp.command == (
         "traceview capture run train.py --steps 3 --warmup 1 --plain 2 -- 50 mark"
     )

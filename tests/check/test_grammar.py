@@ -1,6 +1,7 @@
 """The grammar of claims: what it reads, and how it names what it does not."""
 
 import string
+from contextlib import suppress
 
 import pytest
 from hypothesis import example, given
@@ -90,10 +91,8 @@ ALPHABET = string.ascii_lowercase + string.digits + " _().<>=!%\"'+-\n\u00b5\u06
 @example("x\x00")
 @given(st.text(ALPHABET) | st.text())
 def test_any_text_is_a_claim_or_a_sentence(text: str) -> None:
-    try:
+    with suppress(UsageError):
         assert isinstance(parse(text), Claim)
-    except UsageError as error:
-        assert str(error)
 
 
 def test_every_metric_and_field_can_be_claimed() -> None:

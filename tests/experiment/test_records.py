@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 import sides
-from builders import TraceBuilder
+from builders import H200, TraceBuilder
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -287,7 +287,7 @@ def test_a_second_factor_is_found_and_named(
 def test_dtype_is_named_where_only_kernels_tell_it(tmp_path: Path) -> None:
     traces = []
     for name, kernel in (("a", "gemm_bf16"), ("b", "gemm<c10::Half>")):
-        t = TraceBuilder(deviceProperties=[sides.H200], baseTimeNanoseconds=sides.EPOCH_NS)
+        t = TraceBuilder(deviceProperties=[H200], baseTimeNanoseconds=sides.EPOCH_NS)
         for number in range(3):
             t.step(number, 1000 * number, 900)
             t.launch(1000 * number + 10, kernel, 1000 * number + 20, 500)

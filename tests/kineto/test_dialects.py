@@ -5,11 +5,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from reading import plain, read
+from reading import plain
 
 from traceview import schema as s
 from traceview.kineto import dialect, load
 from traceview.kineto.columns import Events
+from traceview.kineto.read import read
 from traceview.trace import Trace
 
 Entries = list[dict[str, Any]]
@@ -71,7 +72,8 @@ def test_rocm_copies_and_xpu_counters_are_no_kernels(tmp_path: Path) -> None:
 
 def spans(trace: Trace) -> set[tuple[str, int, int]]:
     host = trace.host
-    return set(zip(host[s.NAME], host[s.START_NS] // 1000, host[s.DURATION_NS] // 1000))
+    starts, lengths = host[s.START_NS] // 1000, host[s.DURATION_NS] // 1000
+    return set(zip(host[s.NAME], starts, lengths, strict=True))
 
 
 def notes(trace: Trace) -> dict[str, int | None]:

@@ -13,7 +13,6 @@ from traceview.diff import TraceDiff
 from traceview.diff.measure import Measured
 from traceview.stats import Basis
 
-
 _PRIOR = Basis.PRIOR.value
 
 

@@ -38,11 +38,12 @@ def create(folder: Path, plan: Plan, body: Body) -> Path:
     Raises UsageError where the folder has one of this id.
     """
     path = folder / f"{plan.id}{ENDING}"
+    record = Record(plan)
+    content = text.write(record, body(record))
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with path.open("x", encoding="utf-8") as file:
-            record = Record(plan)
-            file.write(text.write(record, body(record)))
+            file.write(content)
     except FileExistsError as error:
         raise UsageError(f"{path}: there is such an experiment already; take another id") from error
     except OSError as error:

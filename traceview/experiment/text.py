@@ -164,7 +164,8 @@ def _node(front: str) -> yaml.MappingNode:
     try:
         node = _Loader(front).get_single_node()
     except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
+        at_end = error.problem is not None and "stream end" in error.problem
+        mark = error.context_mark if at_end else error.problem_mark
         raise _Damage(_line(mark), f"is no YAML: {error.problem or error.context}") from error
     except yaml.YAMLError as error:
         raise _Damage(1, f"is no YAML: {str(error).splitlines()[0]}") from error

@@ -8,6 +8,7 @@ from itertools import groupby
 from typing import Any
 
 from traceview import units
+from traceview.diff.judge import SHARES
 from traceview.document import Document, Field, Section, Table, Value
 from traceview.experiment import Entry, Observed, Record, Verdict
 from traceview.experiment.record import Claimed, Quantity, as_data
@@ -107,7 +108,7 @@ def _quantities(seen: Observed) -> Table:
 def _known(quantity: Quantity) -> str:
     if quantity.interval is None or quantity.basis == "exact":
         return quantity.basis
-    shares = quantity.quantity in ("gpu_idle", "sync_stall")
+    shares = quantity.quantity in SHARES
     ends = (units.percent(end) if shares else units.ratio(end) for end in quantity.interval)
     what = " of the period" if shares else ""
     return f"{' to '.join(ends)}{what}, {quantity.basis}"
