@@ -101,9 +101,7 @@ def main(recordings: Path, folder: Path) -> None:
             change=asked.change,
         )
         create(folder, own, body)
-        before, after = (
-            [load(recordings, n) for n in side] for side in (asked.before, asked.after)
-        )
+        before, after = (recordings_of(recordings, n) for n in (asked.before, asked.after))
         record = observe(own, before, after, late=True)
         save(find([folder], name), record, body)
         print(f"{name}: {record.verdict}: {record.reason}")

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 NOT_HELD = 3
 """The exit code where a claim fails, or cannot be told."""
 
-HELP = """Does it hold? Claims about one recording, repeated ones, or two sides.
+HELP = """Does a claim about one recording, repeated ones or two sides hold?
 
 A claim compares a metric with an amount. `traceview check --list` shows what can be claimed.
 
@@ -25,12 +25,13 @@ Examples:
   traceview check trace.json.gz --that 'gpu_idle_ratio < 20%' \\
       --that 'annotation("attention").busy_ratio > 40%'
   traceview check runs/ --that 'gpu_busy < 5 ms' --that 'syncs == 0'
-  traceview check --before a.json --after b.json --that 'ratio("gpu_busy") < 0.8' \\
+  traceview check --before a.json --after b.json \\
+      --that 'ratio("gpu_busy") < 0.8' \\
       --that 'delta(kernel("Memcpy DtoD").count) == -1'
 
 \b
 Answers:
-  holds        the value fulfils the claim, all of its interval where it has one
+  holds        the value fulfils the claim, with all of its interval
   fails        none of the interval does
   cannot tell  some of it does, or the value was not recorded
 

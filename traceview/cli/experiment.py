@@ -24,8 +24,8 @@ Examples:
 
 \b
 Verdicts, by the recorded numbers and never by hand:
-  confirmed    all that was predicted holds, and nothing that falsifies it does
-  refuted      something predicted fails, or something that falsifies it holds
+  confirmed    all that was predicted holds, nothing that falsifies it does
+  refuted      something predicted fails, or something falsifies it
   cannot tell  neither; or more than the declared factor changed
   open         nothing was recorded yet
 """

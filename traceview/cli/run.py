@@ -23,15 +23,16 @@ if TYPE_CHECKING:
     from traceview.capture.options import Options
     from traceview.cli.output import Output
 
-HELP = """Does attention do what was predicted? Predict, record, compare and keep, in one command.
+HELP = """Does attention do what was predicted?
 
-The prediction is written first. Then both backends are recorded in turn, each time in a process of
+One command for the whole loop. The prediction is written first. Then both backends are recorded in turn, each time in a process of
 its own, so that a drift of the machine reaches both sides alike; the sides are compared; and what
 was observed goes into the file of the experiment. Needs PyTorch.
 
 \b
 Example:
-  traceview run inplace-mask --before naive --after inplace --preset published \\
+  traceview run inplace-mask --before naive --after inplace \\
+      --preset published \\
       --question 'What does the causal mask cost?' \\
       --hypothesis 'masked_fill copies the scores; masked_fill_ need not' \\
       --predict 'ratio("gpu_busy") in 0.85..0.90'
