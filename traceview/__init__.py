@@ -129,7 +129,7 @@ _MODULES = ("show", "snapshot", "store")
 _HOME = {name: home for home, names in _HOMES.items() for name in names}
 
 
-def __getattr__(name: str) -> Any:
+def _public(name: str) -> Any:
     """Import a public name when it is first asked for: pandas takes longer than `--help` may."""
     if name in _MODULES:
         return import_module(f"traceview.{name}")
@@ -138,6 +138,10 @@ def __getattr__(name: str) -> Any:
     value = getattr(import_module(_HOME[name]), name)
     globals()[name] = value
     return value
+
+
+if not TYPE_CHECKING:  # a type checker that saw it would take every name for a public one
+    __getattr__ = _public
 
 
 def __dir__() -> list[str]:

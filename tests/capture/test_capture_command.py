@@ -1,6 +1,7 @@
 """`traceview capture`, as a user meets it on a machine without a GPU."""
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -9,9 +10,10 @@ from click.testing import CliRunner
 
 from traceview import kineto
 from traceview.capture.attention import record_attention
-from traceview.capture.jobs import AttentionJob, Outcome
+from traceview.capture.jobs import AttentionJob, Outcome, apart
 from traceview.cli import capture_attention
 from traceview.cli.group import cli
+from traceview.errors import CaptureError
 from traceview.metrics.steps import steps
 from traceview.workload import Workload, declared
 
@@ -112,6 +114,17 @@ def test_each_recording_has_a_process_of_its_own(tmp_path: Path) -> None:
     ended = traceview("capture", "attention", "--backend", "flash", *TINY, "-o", tmp_path)
     assert (ended.returncode, ended.stderr) == (0, "")
     assert told(tmp_path / "attention_flash.json.gz").work.ran == ("flash",)
+
+
+def test_a_device_that_is_not_there_is_a_refusal(here: Path) -> None:
+    text = shown("capture", "attention", "--backend", "math", *TINY, "--device", "gpu9", "-o", here)
+    assert "0 recorded, 1 refused." in text
+    assert "device" in text
+
+
+def test_a_process_that_dies_is_one_sentence() -> None:
+    with pytest.raises(CaptureError, match="attention flash: the process that recorded it died"):
+        apart(os._exit, 3, "attention flash")
 
 
 @pytest.mark.parametrize("wrong", [("--backend", "fast"), ("--mask", "odd"), ("--dtype", "int8")])

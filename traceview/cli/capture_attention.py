@@ -34,9 +34,10 @@ on edge cases, and its first call and its steady state are timed without the pro
 
 \b
 Examples:
-  traceview capture attention --backend all --preset training -o runs
+  traceview capture attention --backend all --preset training -o once
+  traceview diff once/attention_naive.json.gz once/attention_flash.json.gz
   traceview capture attention --backend naive,flash --repeat 5 -o runs
-  traceview diff runs/attention_naive.json.gz runs/attention_flash.json.gz
+  traceview diff runs/attention_naive runs/attention_flash
 
 \b
 Backends:
@@ -47,6 +48,13 @@ Backends:
   flex       torch's flex_attention, compiled
   compiled   naive through torch.compile
   unmasked   naive without its mask: wrong on purpose, and not part of all
+
+\b
+Masks:
+  causal              query i sees the keys up to i, as torch's is_causal
+  causal_lower_right  the last query sees all keys, as in decoding
+  padding             every other sequence ends after 3/4 of its keys
+  masked_rows         causal, and every eighth query sees no key at all
 
 \b
 Presets:

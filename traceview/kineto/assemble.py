@@ -145,11 +145,13 @@ def _by_time(events: Events, rows: Ints) -> _Part:
     anything (format notes, 3.2.15). Of ops and frames the one that began first has the lower id.
     """
     start, longest = events.start_ns[rows], -events.duration_ns[rows]
-    order = np.lexsort((longest, start))
+    order = np.argsort(start, kind="stable")
+    tied = _neighbours(start[order])
+    if tied.size:
+        few = order[tied]
+        order[tied] = few[np.lexsort((longest[few], start[few]))]
     start, longest = start[order], longest[order]
-    alike = np.zeros(rows.size + 1, dtype=bool)
-    alike[1:-1] = (start[1:] == start[:-1]) & (longest[1:] == longest[:-1])
-    tied = np.flatnonzero(alike[1:] | alike[:-1])
+    tied = _neighbours(start, longest)
     part = _Part(events, rows[order])
     if tied.size == 0:
         return part
@@ -160,6 +162,13 @@ def _by_time(events: Events, rows: Ints) -> _Part:
     keys[1:1] = [some.known(name, links.UNKNOWN) for name in ids]
     part.rows[tied] = some.rows[np.lexsort((*keys, longest[tied], start[tied]))]
     return part
+
+
+def _neighbours(*sorted_keys: Ints) -> NDArray[np.intp]:
+    """Positions that have a neighbour with the same keys."""
+    alike = np.zeros(sorted_keys[0].size + 1, dtype=bool)
+    alike[1:-1] = np.logical_and.reduce([key[1:] == key[:-1] for key in sorted_keys])
+    return np.flatnonzero(alike[1:] | alike[:-1])
 
 
 def _ranks(column: Texts) -> NDArray[np.intp]:
@@ -393,11 +402,14 @@ def _at(column: Texts, row: int) -> str:
 
 def _positions(rows: Ints, among: Ints) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Where `rows` occur in the ascending `among`: (positions in rows, positions in among)."""
-    if among.size == 0:
+    if among.size == 0 or rows.size == 0:
         return np.empty(0, dtype=np.intp), np.empty(0, dtype=np.intp)
-    place = np.minimum(np.searchsorted(among, rows), among.size - 1)
-    hit = among[place] == rows
-    return np.flatnonzero(hit), place[hit]
+    # A table over all rows is filled and read several times faster than it is searched.
+    table = np.full(max(int(rows.max()), int(among[-1])) + 1, -1, dtype=np.int32)
+    table[among] = np.arange(among.size, dtype=np.int32)
+    place = table[rows]
+    positions = np.flatnonzero(place >= 0)
+    return positions, place[positions].astype(np.intp)
 
 
 def _categorical(codes: NDArray[np.int32], values: tuple[str, ...]) -> pd.Categorical:
