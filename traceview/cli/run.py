@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 
 HELP = """Does attention do what was predicted?
 
-One command for the whole loop. The prediction is written first. Then both backends are recorded in turn, each time in a process of
-its own, so that a drift of the machine reaches both sides alike; the sides are compared; and what
-was observed goes into the file of the experiment. Needs PyTorch.
+One command for the whole loop. The prediction is written first. Then both backends are recorded in
+turn, each time in a process of its own, so that a drift of the machine reaches both sides alike;
+the sides are compared; and what was observed goes into the file of the experiment. Needs PyTorch.
 
 \b
 Example:
