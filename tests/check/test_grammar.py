@@ -62,6 +62,8 @@ def test_a_term_knows_its_parts() -> None:
         ("gpu_idle_ratio < 5 ms", "expected a share such as 20% or 0.2"),
         ("launches == many", "expected a number without a unit, found many"),
         ("numerics < 5", "expected a word, found 5"),
+        ("ratio(numerics) < 1", "numerics is a word, which has no ratio"),
+        ("verdict(launches) == same", "a diff has verdicts on gpu_busy"),
         ("numerics < correct", "words are only equal (==) or not (!=)"),
         ("gpu_busy", "expected a comparison such as < or in, found its end"),
         ("gpu_busy like 5 ms", "'like' is no comparison"),

@@ -99,7 +99,7 @@ def test_run_goes_through_the_loop(tmp_path: Path) -> None:
     assert "naive_1 and 1 more -> attention_inplace_1 and 1 more" in ended.stdout
     text = (folder / "x.md").read_text()
     assert "prediction: written before" in text
-    assert "backend: naive -> inplace" in text
+    assert "{factor: backend, before: naive, after: inplace, declared: true" in text
     assert len(list((folder / "recordings" / "x").glob("*/*.json.gz"))) == 4
     again = traceview(*RUN, *few, "--folder", folder)
     assert (again.returncode, "such an experiment already" in again.stderr) == (1, True)

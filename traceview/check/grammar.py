@@ -21,6 +21,7 @@ from enum import StrEnum
 from typing import NamedTuple, NoReturn
 
 from traceview.check.metrics import METRICS, SELECTORS, Metric, Selector
+from traceview.diff.judge import MARGINS
 from traceview.errors import UsageError
 from traceview.units import Unit
 
@@ -200,7 +201,12 @@ def _subject(reader: _Reader) -> tuple[Function | None, Term]:
     inner = reader.take("name", "text", expected="a metric")
     term = _quoted(reader, inner.text) if inner.kind == "text" else _named(reader, inner.text)
     reader.mark(")")
-    return Function(name.text), term
+    function = Function(name.text)
+    if function is Function.VERDICT and term.text not in MARGINS:
+        reader.fail(f"a diff has verdicts on {', '.join(MARGINS)} only")
+    if function in (Function.RATIO, Function.DELTA) and term.metric.unit is Unit.TEXT:
+        reader.fail(f"{term.text} is a word, which has no {function}: use before or after")
+    return function, term
 
 
 def _quoted(reader: _Reader, text: str) -> Term:

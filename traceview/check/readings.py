@@ -69,16 +69,12 @@ def _of_diff(claim: Claim, diff: TraceDiff) -> Reading:
             return _of_side(claim.term, diff.before)
         case Function.AFTER:
             return _of_side(claim.term, diff.after)
-        case function:
+        case _:
             if diff.comparable is Comparability.NO:
                 why = "; ".join(reason.text for reason in diff.reasons if reason.forbids)
                 return Reading(claim.unit, reason=f"the sides are not comparable: {why}")
             if claim.term.text in MARGINS:
                 return _of_quantity(claim, diff)
-            if function is Function.VERDICT:
-                raise UsageError(
-                    f"{claim.text!r}: a diff has verdicts on {', '.join(MARGINS)} only"
-                )
             return _between(claim, diff)
 
 

@@ -45,7 +45,7 @@ def problem_options(function: Callable[..., None]) -> Callable[..., None]:
 
     @wraps(function)
     def with_problem(*, preset: str, **given: Any) -> None:
-        changes = {name: given.pop(name) for name in _NAMES}
+        changes = {name: given.pop(name) for name in list(given) if name in _NAMES}
         asked = Asked(_problem(preset, changes), tuple(_arguments(preset, changes)))
         function(asked=asked, **given)
 
