@@ -44,7 +44,7 @@ def golden(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
     def check(name: str, text: str) -> None:
         file = GOLDENS / name
         if update:
-            file.parent.mkdir(exist_ok=True)
+            file.parent.mkdir(parents=True, exist_ok=True)
             file.write_bytes(text.encode())
         assert text.encode() == file.read_bytes(), f"{file} (pytest --update-goldens accepts)"
 

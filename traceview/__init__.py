@@ -38,7 +38,7 @@ if TYPE_CHECKING:
         critical_path_ops,
         critical_path_parts,
     )
-    from traceview.metrics.gaps import gap_parts, gaps, idle
+    from traceview.metrics.gaps import gap_parts, gaps, idle, idle_sites
     from traceview.metrics.kernels import kernels
     from traceview.metrics.launches import launch_apis, launch_owners, launches, queue
     from traceview.metrics.memory import (
@@ -71,6 +71,7 @@ __all__ = [
     "gap_parts",
     "gaps",
     "idle",
+    "idle_sites",
     "kernels",
     "kinds",
     "launch_apis",
@@ -111,7 +112,7 @@ _HOMES = {
     "traceview.metrics.critical_path": (
         "critical_path", "critical_path_ops", "critical_path_parts",
     ),
-    "traceview.metrics.gaps": ("gaps", "gap_parts", "idle"),
+    "traceview.metrics.gaps": ("gaps", "gap_parts", "idle", "idle_sites"),
     "traceview.metrics.kernels": ("kernels",),
     "traceview.metrics.launches": ("launches", "launch_apis", "launch_owners", "queue"),
     "traceview.metrics.memory": (

@@ -29,10 +29,14 @@ _HOST_INTEGERS = {
     s.PYTHON_ID: "Python id",
     s.PYTHON_PARENT_ID: "Python parent id",
     s.PYTHON_MODULE_ID: "Python module id",
+}
+_SYNC_INTEGERS = {
     s.STREAM: "stream",
     s.WAITS_ON_STREAM: "wait_on_stream",
     s.WAITS_ON_EVENT: "wait_on_cuda_event_record_corr_id",
 }
+_NO_STREAM = (-1, 2**32 - 1)
+"""What cuda_sync records write where there is no stream, or the event is unknown (notes, 2.4)."""
 _HOST_TEXTS = {
     s.INPUT_DIMS: "Input Dims",
     s.INPUT_TYPES: "Input type",
@@ -104,14 +108,14 @@ def assemble(events: Events, path: str | None = None) -> Trace:
     categories = events.category
     complete = _is_one_of(events.phase, "X") & events.start_known
     on_device = complete & _is_one_of(categories, *_DEVICE_CATEGORIES)
-    host_rows = np.flatnonzero(complete & ~on_device)
+    notes = list(events.notes)
+    host_rows = _sound(events, np.flatnonzero(complete & ~on_device), notes)
     device_rows = np.flatnonzero(on_device)
     memory_rows = np.flatnonzero(
         events.start_known
         & _is_one_of(events.name, *_MEMORY_NAMES)
         & _is_one_of(events.phase, "i", "I", "R")
     )
-    notes = list(events.notes)
     unfinished = int((complete & ~events.duration_known).sum())
     if unfinished:
         notes.append(
@@ -245,14 +249,23 @@ def _faults(
     return faulty
 
 
+def _sound(events: Events, rows: Ints, notes: list[Note]) -> Ints:
+    """The host events whose time is possible; one second in a century would hide all others."""
+    broken = sanity.misplaced(events.start_ns[rows], events.duration_ns[rows])
+    if count := int(broken.sum()):
+        notes.append(
+            Note("corrupt_host_events", "host events with an impossible time, left out", count)
+        )
+    return rows[~broken]
+
+
 def _origin(host: _Part, device: _Part, faults: NDArray[np.bool_], memory: Ints) -> int:
     """The file's time at which the trace begins: its first event with a usable time.
 
     Memory events have a say only where nothing else is recorded.
     """
     starts = host.events.start_ns[host.rows]
-    usable = starts[~sanity.far(starts, starts[starts != 0])] if starts.any() else starts
-    sound = np.concatenate((usable, device.events.start_ns[device.rows][~faults]))
+    sound = np.concatenate((starts, device.events.start_ns[device.rows][~faults]))
     moments = sound if sound.size else memory
     return int(moments.min()) if moments.size else 0
 
@@ -268,9 +281,16 @@ def _host_frame(part: _Part, categories: Texts, origin: int) -> pd.DataFrame:
             s.START_NS: events.start_ns[rows] - origin,
             s.DURATION_NS: np.maximum(events.duration_ns[rows], 0),
             **{column: part.integers(name) for column, name in _HOST_INTEGERS.items()},
+            **{column: _stated(part.integers(name)) for column, name in _SYNC_INTEGERS.items()},
             **{column: part.argument_text(name) for column, name in _HOST_TEXTS.items()},
         }
     )
+
+
+def _stated(numbers: pd.arrays.IntegerArray) -> pd.arrays.IntegerArray:
+    """The numbers, missing where the recorder wrote one that means "none"."""
+    numbers[np.isin(numbers.to_numpy(dtype=np.int64, na_value=0), _NO_STREAM)] = pd.NA
+    return numbers
 
 
 def _device_frame(
