@@ -51,7 +51,8 @@ variants that `traceview capture` recorded into it.
 \b
 Examples:
   traceview diff before.json after.json
-  traceview diff --before a1.json a2.json a3.json --after b1.json b2.json b3.json
+  traceview diff --before a1.json a2.json a3.json \\
+      --after b1.json b2.json b3.json
   traceview diff before/ after/ --fail-on 'gpu_busy>2%' -o diff.md
   traceview diff before.json after.json --margin gpu_busy=3 --strict
 
