@@ -42,7 +42,7 @@ def factors(side: Sequence[Measured]) -> dict[str, Fact]:
     names = dict.fromkeys(name for facts in told for name in facts)
     found: dict[str, Fact] = {}
     for name in names:
-        values = list(dict.fromkeys(facts[name] for facts in told if facts.get(name) is not None))
+        values = sorted({facts[name] for facts in told if facts.get(name) is not None}, key=str)
         if values:
             found[name] = values[0] if len(values) == 1 else " | ".join(map(str, values))
     return found
