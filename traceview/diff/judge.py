@@ -47,6 +47,8 @@ ENOUGH = 3
 """Recordings a side from which their own spread is the measure."""
 SHARES = ("gpu_idle", "sync_stall")
 """Judged by their difference as a share of the device period: as ratios they explode near zero."""
+BY_CHANCE = "several_quantities"
+"""The reason of a change that one quantity of several may show by chance."""
 _PEAK = "peak_allocated"
 REASONS = {
     "single_recording": "one recording a side does not show how much runs differ",
@@ -166,7 +168,8 @@ def values(side: Sequence[Measured], name: str) -> list[float | None]:
 def _row(sides: Sides, name: str, margin: float) -> _Row:
     before = _of_side(sides.before, sides.before_step, name)
     after = _of_side(sides.after, sides.after_step, name)
-    row = _Row(name, margin, before, after, Basis.EXACT, Judgement(Verdict.SAME))
+    basis = Basis.EXACT if name == _PEAK or sides.same else Basis.PRIOR
+    row = _Row(name, margin, before, after, basis, Judgement(Verdict.SAME))
     settled = _settled(sides, row)
     if settled is not None:
         return replace(row, judgement=settled)
@@ -212,7 +215,7 @@ def _together(rows: list[_Row]) -> list[_Row]:
     p_values = [row.estimate.beyond(row.limit) for row in family if row.estimate]
     kept = {row.name for row, holds in zip(family, holm(p_values), strict=True) if holds}
     return [
-        replace(row, judgement=Judgement(Verdict.CANNOT_TELL, ("several_quantities",)))
+        replace(row, judgement=Judgement(Verdict.CANNOT_TELL, (BY_CHANCE,)))
         if row in family and row.name not in kept and _claims(row)
         else row
         for row in rows

@@ -107,7 +107,7 @@ def _quantities(seen: Observed) -> Table:
 
 def _known(quantity: Quantity) -> str:
     if quantity.interval is None or quantity.basis == "exact":
-        return quantity.basis
+        return "" if quantity.verdict == "cannot_tell" else quantity.basis
     shares = quantity.quantity in SHARES
     ends = (units.percent(end) if shares else units.ratio(end) for end in quantity.interval)
     what = " of the period" if shares else ""
