@@ -26,6 +26,7 @@ class Column(str):
     meaning: str
 
     def __new__(cls, name: str, dtype: str, unit: Unit, meaning: str) -> Self:
+        """A column of this name, which is all that pandas sees of it."""
         column = super().__new__(cls, name)
         column.dtype, column.unit, column.meaning = dtype, unit, meaning
         return column
@@ -48,7 +49,8 @@ class Schema:
         if missing:
             raise ColumnError(self.name, missing=missing, found=values)
         return pd.DataFrame(
-            {str(column): _typed(values[column], column.dtype) for column in self.columns}
+            {str(column): _typed(values[column], column.dtype) for column in self.columns},
+            copy=False,
         )
 
     def empty(self) -> pd.DataFrame:
