@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 ENDINGS = {"text": ".txt", "markdown": ".md", "json": ".json", "csv": ".csv"}
 """The formats, each with the ending of its files."""
-SPECIAL = {"folded": ".folded"}
+SPECIAL = {"folded": ".folded", "jsonl": ".jsonl"}
 """Formats that only some reports have."""
 
 
