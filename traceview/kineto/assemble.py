@@ -448,9 +448,13 @@ def _at(column: Texts, row: int) -> str:
 
 
 def _categorical(codes: NDArray[np.int32], values: tuple[str, ...]) -> pd.Categorical:
-    """Codes of the values that occur, as a pandas Categorical of just those."""
+    """Codes of the values that occur, as a pandas Categorical of just those, in the alphabet's order.
+
+    pandas groups and sorts by the order of categories: that of the file would show in the figures.
+    """
     occurs = np.bincount(codes + 1, minlength=len(values) + 1)[1:] > 0
     used = np.flatnonzero(occurs)
+    used = used[sorted(range(used.size), key=[values[code] for code in used.tolist()].__getitem__)]
     # The last entry stands for code -1, a missing value.
     compact = np.full(len(values) + 1, -1, dtype=np.int32)
     compact[used] = np.arange(used.size, dtype=np.int32)
