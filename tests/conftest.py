@@ -15,7 +15,7 @@ from traceview.trace import Trace
 settings.register_profile(
     "traceview",
     deadline=None,  # the first example pays for the imports of pandas
-    max_examples=40,
+    max_examples=24,
     print_blob=True,
     suppress_health_check=[HealthCheck.too_slow],
 )

@@ -1,8 +1,11 @@
 """Recordings as hypothesis invents them: small, crowded, full of ties, and legal."""
 
 from builders import BACKWARD, MAIN, TraceBuilder
+from hypothesis import settings
 from hypothesis import strategies as st
 
+COSTLY = settings(max_examples=settings().max_examples // 2)
+"""For properties whose every example computes all figures twice."""
 TIMES = st.integers(0, 60)
 LENGTHS = st.integers(0, 25)
 THREADS = st.sampled_from([MAIN, BACKWARD])

@@ -8,7 +8,7 @@ from builders import TraceBuilder
 from hypothesis import given
 from hypothesis import strategies as st
 from metrics.everything import METRICS, figures
-from strategies import recordings
+from strategies import COSTLY, recordings
 
 import traceview
 from traceview import schema as s
@@ -92,6 +92,7 @@ def test_launches_are_whole(t: TraceBuilder) -> None:
     assert apis[s.HOST_NS].sum() == calls[s.DURATION_NS].sum()
 
 
+@COSTLY
 @given(recordings(), st.randoms(use_true_random=False))
 def test_the_order_of_events_changes_nothing(t: TraceBuilder, order: random.Random) -> None:
     events = list(t.events)
@@ -99,6 +100,7 @@ def test_the_order_of_events_changes_nothing(t: TraceBuilder, order: random.Rand
     same(figures(t.trace()), figures(changed(t, events)))
 
 
+@COSTLY
 @given(recordings(), st.integers(1, 10**15))
 def test_when_it_was_recorded_changes_nothing(t: TraceBuilder, later: int) -> None:
     events = [event | {"ts": event["ts"] + later} for event in t.events]
@@ -129,6 +131,7 @@ def test_splitting_work_leaves_busy_time(t: TraceBuilder, data: st.DataObject) -
     )
 
 
+@COSTLY
 @given(recordings())
 def test_no_metric_changes_its_trace(t: TraceBuilder) -> None:
     trace, untouched = t.trace(), t.trace()
