@@ -448,7 +448,7 @@ def _at(column: Texts, row: int) -> str:
 
 
 def _categorical(codes: NDArray[np.int32], values: tuple[str, ...]) -> pd.Categorical:
-    """Codes of the values that occur, as a pandas Categorical of just those, in the alphabet's order.
+    """Codes of the values that occur as a Categorical of just those, in the alphabet's order.
 
     pandas groups and sorts by the order of categories: that of the file would show in the figures.
     """
