@@ -18,8 +18,8 @@ from traceview.diff.spread import STEADY
 from traceview.diff.structure import COUNT_OF
 from traceview.document import Document, Field, Section, Table
 from traceview.kernel_names import short
-from traceview.report import outside
-from traceview.report.gaps import EXPLAINED
+from traceview.report import outside, pictures, timeline
+from traceview.report.causes import EXPLAINED
 from traceview.report.heading import about, cuda_version
 from traceview.report.rows import records, values
 from traceview.trace import CPU
@@ -59,6 +59,7 @@ def document(diff: TraceDiff, *, limit: int | None = None) -> Document:
     sections = (
         Section(_per_step(diff), _notes(diff), (_quantities(diff),)),
         *_attribution(diff, limit or 8),
+        *timeline.section(diff.before[0].trace, diff.after[0].trace),
         *_structure(diff, limit or 8),
         *_memory(diff),
         *outside.section((("before", diff.before), ("after", diff.after))),
@@ -213,7 +214,14 @@ def _attribution(diff: TraceDiff, shown: int) -> Iterator[Section]:
     parts = (units.text(ns, Unit.NS, signed=True) for ns in (busy, total - busy))
     lines = (" busy and ".join(parts) + " idle; the rows add up exactly.",)
     title = f"Where the {units.text(total, Unit.NS, signed=True)} of the device period come from"
-    yield Section(title, lines, (Table("attribution", fields, rows, shown),))
+    before = sum(group.before for group in groups)
+    steps = [(group.text, group.delta) for group in groups]
+    yield Section(
+        title,
+        lines,
+        (Table("attribution", fields, rows, shown),),
+        (lambda: pictures.waterfall("From before to after, a step", before, steps),),
+    )
     yield from _replaced(diff)
 
 
@@ -325,7 +333,7 @@ def _replaced(diff: TraceDiff) -> Iterator[Section]:
     hidden = len(rows) - len(shown)
     lines = (f"The {len(shown)} costliest of {len(rows)} parts.",) if hidden else ()
     yield Section("What the largest replacement consists of", lines,
-                  (Table("replaced", fields, tuple(shown)),))  # fmt: skip
+                  (Table("replaced", fields, tuple(shown)),), folded=True)  # fmt: skip
 
 
 _MEMBERS = 3
@@ -347,7 +355,8 @@ def _structure(diff: TraceDiff, shown: int) -> Iterator[Section]:
     )
     same = all(before == after for _, before, after in rows)
     lines = ("The same kernels, the same number of times.",) if same else ()
-    yield Section("Exact facts, a step", lines, (Table("structure", fields, rows, shown),))
+    facts = Table("structure", fields, rows, shown)
+    yield Section("Exact facts, a step", lines, (facts,), folded=True)
 
 
 def _fact(fact: str) -> str:

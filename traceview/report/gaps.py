@@ -5,6 +5,8 @@ from __future__ import annotations
 from traceview import schema as s
 from traceview.document import Document, Section
 from traceview.metrics import gaps as metric
+from traceview.report import pictures, timeline
+from traceview.report.causes import EXPLAINED
 from traceview.report.heading import about, coverage_section, title
 from traceview.report.rows import field, records, table
 from traceview.schema import Column
@@ -12,24 +14,6 @@ from traceview.trace import Trace
 from traceview.units import Unit
 
 SCHEMA = "traceview.gaps/1"
-EXPLAINED = {
-    "sync": "the host waited for the GPU, then had to start afresh",
-    "allocation": "the host allocated or freed memory",
-    "memcpy_blocking": "the host was in a copy that blocks",
-    "overhead": "profiler overhead, code loading or compilation",
-    "dataloader": "the host waited for data",
-    "launch_call": "the host was in runtime or driver calls",
-    "cpu_op": "the host prepared work in ops",
-    "python": "the host was in Python, outside any op",
-    "unobserved": "nothing of the launching thread is recorded",
-    "launch_latency": "from the return of the launch call to the start of the work",
-    "stream_wait": "a stream waited for another one",
-    "graph": "between the kernels of one graph launch",
-    "queued": "launched in time: the GPU's own latency between pieces of work",
-    "unlinked": "no launch record of the work that ended the gap: unexplained",
-}
-"""The causes of idle time in words, as `traceview.metrics.gaps` defines them."""
-
 _SHARE = Column("share", "Float64", Unit.SHARE, "share of all idle time")
 _MEANING = Column("meaning", "string", Unit.TEXT, "the cause in words")
 
@@ -68,7 +52,13 @@ def document(trace: Trace, *, limit: int | None = None) -> Document:
         s.ENDED_BY: field(s.ENDED_BY, "ended by", stretch=True),
     }
     sections = (
-        Section("Idle by cause", (), (table("idle", by_cause, cause_fields),)),
+        Section(
+            "Idle by cause",
+            (),
+            (table("idle", by_cause, cause_fields),),
+            (lambda: pictures.bars("Idle time by cause", causes, s.CAUSE, s.NS),) if total else (),
+        ),
+        *timeline.section(trace),
         Section("Longest gaps", (), (table("gaps", longest, gap_fields, limit or 12),)),
         coverage_section(trace),
     )

@@ -37,7 +37,9 @@ def document(trace: Trace, *, limit: int | None = None) -> Document:
     sections = (
         Section("By call", (), (table("launch_apis", apis, api_fields),)),
         Section("Distribution", (), (_distribution(trace),)),
-        Section("Single calls", (), (table("launches", longest, call_fields, limit or 8),)),
+        Section(
+            "Single calls", (), (table("launches", longest, call_fields, limit or 8),), folded=True
+        ),
         coverage_section(trace),
     )
     data = {
