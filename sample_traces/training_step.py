@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from traceview.capture import step
 
-WIDTH, LAYERS, BATCH = 1024, 4, 4096
+WIDTH, LAYERS, BATCH = 1024, 4, 16384
 
 
 class Block(nn.Module):

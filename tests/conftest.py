@@ -1,5 +1,6 @@
 """What all tests share: golden files, real recordings, how hard hypothesis tries."""
 
+import os
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -21,7 +22,8 @@ settings.register_profile(
     print_blob=True,
     suppress_health_check=[HealthCheck.too_slow],
 )
-settings.load_profile("traceview")
+settings.register_profile("thorough", settings.get_profile("traceview"), max_examples=1000)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "traceview"))
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

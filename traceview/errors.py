@@ -40,10 +40,23 @@ class EmptyTraceError(FileError):
 class ColumnError(TraceviewError):
     """A frame does not have the columns that its schema promises."""
 
-    def __init__(self, schema: str, missing: Iterable[str], found: Iterable[str]) -> None:
-        super().__init__(
-            f"{schema}: the frame lacks {', '.join(sorted(missing))}; it has {', '.join(found)}"
+    def __init__(
+        self,
+        schema: str,
+        *,
+        missing: Iterable[str] = (),
+        extra: Iterable[str] = (),
+        mistyped: Iterable[str] = (),
+        found: Iterable[str] = (),
+    ) -> None:
+        problems = (
+            ("the frame lacks", sorted(missing)),
+            ("it has of its own", sorted(extra)),
+            ("of another type", sorted(mistyped)),
+            ("its columns are", list(found)),
         )
+        said = (f"{words} {', '.join(names)}" for words, names in problems if names)
+        super().__init__(f"{schema}: {'; '.join(said)}")
 
 
 class CaptureError(TraceviewError):

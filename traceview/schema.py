@@ -501,6 +501,24 @@ OWNER_COVERAGE = Schema(
     "owner_coverage", "how the owners of work are known", (HOW_OWNED, DEVICE_EVENTS, BUSY_NS)
 )
 
+# Roofline.
+PRECISION = Column("precision", "string", _TEXT, "of the inputs; tf32 for fp32 on tensor cores")
+USEFUL_FLOP = Column("useful_flop", "int64", Unit.FLOP, "operations that the result needs")
+EXECUTED_FLOP = Column("executed_flop", "int64", Unit.FLOP, "operations that the op carries out")
+LEAST_BYTES = Column("least_bytes", "int64", _BYTES, "each input read once, each output written once")
+USEFUL_RATE = Column("useful_rate", "Float64", Unit.FLOP_RATE, "useful_flop by device_ns")
+EXECUTED_RATE = Column("executed_rate", "Float64", Unit.FLOP_RATE, "executed_flop by device_ns")
+BYTE_RATE = Column("byte_rate", "Float64", Unit.BYTE_RATE, "least_bytes by device_ns")
+COMPUTE_SHARE = Column("compute_share", "Float64", Unit.SHARE, "executed_rate of the GPU's peak")
+MEMORY_SHARE = Column("memory_share", "Float64", Unit.SHARE, "byte_rate of the GPU's bandwidth")
+BOUND = Column("bound", "string", _TEXT, "what limits a perfect kernel: compute or memory")
+ROOFLINE = Schema(
+    "roofline",
+    "one row an op and its input shapes, of those that multiply matrices",
+    (OP, SHAPES, PRECISION, CALLS, USEFUL_FLOP, EXECUTED_FLOP, LEAST_BYTES, DEVICE_NS, USEFUL_RATE,
+     EXECUTED_RATE, BYTE_RATE, COMPUTE_SHARE, MEMORY_SHARE, BOUND),
+)  # fmt: skip
+
 # Differences.
 QUANTITY = Column("quantity", "string", _TEXT, "gpu_busy, device_period, ...; times are a step")
 UNIT = Column("unit", "string", _TEXT, "ns or bytes")
@@ -521,7 +539,9 @@ DETECTABLE = Column(
 )
 
 PART = Column("kind", "string", _TEXT, "busy or idle")
-PATH = Column("path", "string", _TEXT, "what the row is of: a kernel's name, a cause of idle time")
+PATH = Column(
+    "path", "string", _TEXT, "region, ops and kernel from the outside in, or a cause of idle time"
+)
 BEFORE_NS = Column("before_ns", "int64", _NS, "a step, before")
 AFTER_NS = Column("after_ns", "int64", _NS, "a step, after")
 DELTA_NS = Column("delta_ns", "int64", _NS, "after - before")
@@ -539,6 +559,7 @@ CONFIDENCE = Column(
     "confidence", "float64", Unit.SHARE, "1 for equal names; a replacement: 0.9 in one region, "
     "0.8 in one op, 0.5 where only both sides have something left over",
 )  # fmt: skip
+LABEL = Column("label", "string", _TEXT, "of a replacement: the ops before -> the ops after")
 ROW = Column("row", "int64", _ID, "row of the attribution")
 SIDE = Column("side", "string", _TEXT, "before or after")
 CALLS = Column("calls", "float64", _COUNT, "calls a step")
@@ -574,7 +595,8 @@ ATTRIBUTION = Schema(
     "attribution",
     "where a difference comes from; delta_ns adds up to that of the device period",
     (PART, PATH, BEFORE_NS, AFTER_NS, DELTA_NS, CHANGE, REGION, BEFORE_CALLS, AFTER_CALLS,
-     BEFORE_CALL_NS, AFTER_CALL_NS, BEFORE_ALONE_NS, AFTER_ALONE_NS, CONFIDENCE),
+     BEFORE_CALL_NS, AFTER_CALL_NS, BEFORE_ALONE_NS, AFTER_ALONE_NS, CONFIDENCE,
+     LABEL),
 )  # fmt: skip
 REPLACED = Schema(
     "replaced", "what a replaced row of the attribution consists of", (ROW, SIDE, PATH, NS, CALLS)

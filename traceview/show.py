@@ -12,17 +12,22 @@ from collections.abc import Mapping
 from traceview.diff import diff as compare
 from traceview.render import render
 from traceview.report import annotations as annotations_report
+from traceview.report import critical_path as critical_path_report
 from traceview.report import diff as diff_report
+from traceview.report import doctor as doctor_report
 from traceview.report import gaps as gaps_report
 from traceview.report import kernels as kernels_report
 from traceview.report import launches as launches_report
 from traceview.report import memory as memory_report
 from traceview.report import modules as modules_report
 from traceview.report import ops as ops_report
+from traceview.report import roofline as roofline_report
+from traceview.report import snapshot as snapshot_report
 from traceview.report import stacks as stacks_report
 from traceview.report import steps as steps_report
 from traceview.report import summary as summary_report
 from traceview.report import syncs as syncs_report
+from traceview.snapshot import Snapshot
 from traceview.trace import Trace
 
 
@@ -92,3 +97,29 @@ def annotations(trace: Trace, format: str = "text", *, width: int = 80) -> str:
 def stacks(trace: Trace, format: str = "text", *, width: int = 80, host: bool = False) -> str:
     """Say which lines of Python take the time; `folded` text is for flame graphs."""
     return render(stacks_report.document(trace, host=host), format, width=width)
+
+
+def roofline(
+    trace: Trace,
+    format: str = "text",
+    *,
+    width: int = 80,
+    peaks: Mapping[str, float] | None = None,
+) -> str:
+    """Say how near matrix products, convolutions and attention come to the GPU's peak."""
+    return render(roofline_report.document(trace, peaks=peaks), format, width=width)
+
+
+def critical_path(trace: Trace, format: str = "text", *, width: int = 80) -> str:
+    """Say what would have to be faster for a step to be shorter."""
+    return render(critical_path_report.document(trace), format, width=width)
+
+
+def doctor(trace: Trace, format: str = "text", *, width: int = 80) -> str:
+    """Say what the recording is, whether it is sound, and what can be computed from it."""
+    return render(doctor_report.document(trace), format, width=width)
+
+
+def snapshot(taken: Snapshot, format: str = "text", *, width: int = 80) -> str:
+    """Say how high the memory of a snapshot (`traceview.snapshot.load`) got, and who held it."""
+    return render(snapshot_report.document(taken), format, width=width)

@@ -7,6 +7,7 @@ reaching the original (copy on write), so that no analysis can disturb another.
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -162,19 +163,19 @@ class Trace:
         calls = host[host[s.CORRELATION].notna() & (host[s.CORRELATION] != 0)]
         first = calls.groupby(calls[s.PROCESS].astype("str"))[s.CORRELATION].min()
         limit = work[s.PROCESS].astype("str").map(first)
-        before = work[s.LAUNCH].isna() & (work[s.CORRELATION] < limit).fillna(value=False)
+        keyed = (work[s.CORRELATION] != 0) & (work[s.CORRELATION] < limit)
+        before = work[s.LAUNCH].isna() & keyed.fillna(value=False)
         return before.to_numpy(dtype=bool)
 
     @cached_property
     def fingerprint(self) -> str:
         """The same for two files of one recording, however they are stored or ordered."""
         digest = hashlib.sha256()
-        for frame in (self._host, self._device):
-            keys = frame[[s.START_NS, s.DURATION_NS]].to_numpy(dtype=np.int64)
-            names = frame[s.NAME].astype("str").to_numpy()
-            order = np.lexsort((names, keys[:, 1], keys[:, 0]))
-            digest.update(np.ascontiguousarray(keys[order]).tobytes())
-            digest.update("\0".join(names[order].tolist()).encode("utf-8", "surrogatepass"))
+        for frame in (self._host, self._device.drop(columns=s.LAUNCH), self._memory):
+            rows = pd.util.hash_pandas_object(frame, index=False).to_numpy()
+            digest.update(np.sort(rows).tobytes())
+        properties = json.dumps(self.metadata.properties, sort_keys=True, default=str)
+        digest.update(properties.encode("utf-8", "backslashreplace"))
         return digest.hexdigest()
 
     def host_of(

@@ -21,6 +21,9 @@ class Unit(StrEnum):
     NS = "ns"
     BYTES = "bytes"
     COUNT = "count"
+    FLOP = "flop"
+    FLOP_RATE = "flop/s"
+    BYTE_RATE = "bytes/s"
     RATIO = "ratio"
     SHARE = "share"
     ID = "id"
@@ -59,12 +62,27 @@ _BYTES = (
 )
 
 
+def _decimal(suffix: str) -> tuple[Scale, ...]:
+    """Powers of 1000, as vendors count operations and bandwidth."""
+    steps = ((12, "T"), (9, "G"), (6, "M"), (3, "k"), (0, ""))
+    return tuple(Scale(10**power, prefix + suffix, 2 if power else 0) for power, prefix in steps)
+
+
+_LADDERS = {
+    Unit.NS: _TIMES,
+    Unit.BYTES: _BYTES,
+    Unit.FLOP: _decimal("FLOP"),
+    Unit.FLOP_RATE: _decimal("FLOP/s"),
+    Unit.BYTE_RATE: _decimal("B/s"),
+}
+
+
 def scale(unit: Unit, values: Iterable[object]) -> Scale | None:
     """The unit in which all of `values` are best shown, or None where `unit` has no scale.
 
     Values that are no numbers have no say.
     """
-    ladder = {Unit.NS: _TIMES, Unit.BYTES: _BYTES}.get(unit)
+    ladder = _LADDERS.get(unit)
     if ladder is None:
         return None
     numbers = (as_number(value) for value in values)

@@ -88,7 +88,7 @@ def test_a_recording_tells_its_work_its_backend_and_the_command_that_makes_it_ag
     assert len(stamp.outside.wall_ns) == len(stamp.outside.profiled_wall_ns) == 5
     assert stamp.command == (
         "traceview capture attention --backend math --preset small --backward"
-        " --length 16 --head-dim 8 --heads 2 --steps 2 --warmup 1 --plain 2"
+        " --length 16 --head-dim 8 --heads 2 --steps 2 --warmup 1 --plain 2 --no-edges"
     )
 
 
@@ -103,8 +103,8 @@ def test_repeats_are_taken_in_turn_into_a_folder_a_side(here: Path) -> None:
     shown("capture", "attention", "--backend", "math,flash", *TINY, "--repeat", 2, "-o", here)
     entries = [json.loads(line) for line in (here / "captures.jsonl").read_text().splitlines()]
     assert [entry["file"] for entry in entries] == [
-        "attention_math/1.json.gz", "attention_flash/1.json.gz",
-        "attention_math/2.json.gz", "attention_flash/2.json.gz",
+        "attention_math/attention_math_1.json.gz", "attention_flash/attention_flash_1.json.gz",
+        "attention_math/attention_math_2.json.gz", "attention_flash/attention_flash_2.json.gz",
     ]  # fmt: skip
 
 
@@ -168,7 +168,7 @@ def test_a_whole_script_is_one_stretch_without_steps(script: Path) -> None:
 def test_repeats_of_a_script_go_into_a_folder(script: Path) -> None:
     output = script.parent / "runs"
     shown("capture", "run", script, *OPTIONS, "--repeat", 2, "-o", output, "--", 50, "mark")
-    assert sorted(file.name for file in output.iterdir()) == ["1.json.gz", "2.json.gz"]
+    assert sorted(file.name for file in output.iterdir()) == ["runs_1.json.gz", "runs_2.json.gz"]
 
 
 @pytest.mark.parametrize(

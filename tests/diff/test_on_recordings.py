@@ -109,7 +109,7 @@ def test_eager_attention_replaces_the_fused_kernels() -> None:
     assert busy[s.RATIO] == pytest.approx(1.70, abs=0.01)
     assert verdicts(compared)["gpu_idle"] == "cannot_tell"
     replaced = compared.attribution[compared.attribution[s.CHANGE] == "replaced"].iloc[0]
-    before, after = str(replaced[s.PATH]).split(" -> ")
+    before, after = str(replaced[s.LABEL]).split(" -> ")
     assert "_cudnn_attention_forward" in before
     assert "_softmax" in after
     assert "bmm" in after

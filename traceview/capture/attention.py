@@ -104,6 +104,7 @@ def _measure(bench: _Bench, options: Options) -> Outside:
     return Outside(
         cold_start_ns=bench.cold_start_ns,
         event_ns=clock.queued_ns(step, count) if cuda else (),
+        queued=cuda,
         event_flushed_ns=clock.flushed_ns(step, count) if cuda else (),
         wall_ns=plain,
         profiled_wall_ns=profiled,

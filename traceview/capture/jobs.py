@@ -98,13 +98,13 @@ def attention_jobs(
 ) -> Iterator[AttentionJob]:
     """The jobs in order. Edge cases are checked once a backend: they do not change.
 
-    One recording of a backend is `attention_BACKEND.json.gz`; several are `1.json.gz`, `2.json.gz`
-    ... in a folder `attention_BACKEND`, which a comparison takes as one side.
+    One recording of a backend is `attention_BACKEND.json.gz`; several are numbered, in a folder
+    `attention_BACKEND` that a comparison takes as one side.
     """
     for number in range(1, repeat + 1):
         for backend in backends:
             stem = f"attention_{backend}"
-            name = f"{stem}{_ENDING}" if repeat == 1 else f"{stem}/{number}{_ENDING}"
+            name = f"{stem}{_ENDING}" if repeat == 1 else f"{stem}/{stem}_{number}{_ENDING}"
             yield AttentionJob(
                 backend, problem, options, str(folder / name), command(backend), device,
                 edges=edges and number == 1,
@@ -116,7 +116,7 @@ def script_paths(output: Path, repeat: int) -> Iterator[Path]:
     if repeat == 1:
         yield output
     for number in range(1, repeat + 1 if repeat > 1 else 1):
-        yield output / f"{number}{_ENDING}"
+        yield output / f"{output.name}_{number}{_ENDING}"
 
 
 def apart(function: Callable[[_Job], _Result], job: _Job, name: str) -> _Result:

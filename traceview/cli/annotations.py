@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from traceview.cli.output import output_options
+from traceview.cli.output import frame_options
 from traceview.cli.reports import limit_option, report, trace_argument
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ Examples:
 
 \b
 Terms:
-  GPU busy     exclusive share of the device work that the row launched itself;
+  GPU busy     exclusive share of device work that the row launched itself;
                the column adds up to the busy time
   GPU total    union of the work that the row or what it calls launched;
                rows within each other hold the same work
@@ -36,7 +36,7 @@ Terms:
 @click.command("annotations", help=HELP)
 @trace_argument
 @limit_option
-@output_options
+@frame_options
 def command(trace: str, output: Output, limit: int | None) -> None:
     """Send the report."""
     report("annotations", trace, output, limit=limit)

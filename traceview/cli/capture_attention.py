@@ -138,7 +138,8 @@ def command(
     """Record, each backend in a process of its own."""
     require_torch()
     problem = _problem(preset, changes)
-    arguments = tuple(_given(preset, changes, options))
+    given = changes | {"device": device or None}
+    arguments = (*_given(preset, given, options), *(() if edges else ("--no-edges",)))
     jobs = list(
         attention_jobs(
             backends,

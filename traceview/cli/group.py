@@ -24,6 +24,7 @@ COMMANDS = {
         "modules": "Which nn.Modules take the time?",
         "annotations": "Which annotated regions take the time?",
         "stacks": "Which lines of Python take the time?",
+        "roofline": "How near do matrix products and attention come to the GPU's peak?",
         "gaps": "What does the GPU wait for while it is idle?",
         "launches": "What do the launches cost the host, and do they keep the GPU fed?",
         "syncs": "Where does the host wait for the GPU?",
@@ -37,6 +38,7 @@ COMMANDS = {
     },
     "The data": {
         "doctor": "What is this file, is it sound, and what can be computed from it?",
+        "export": "Where do I get the rows for an analysis of my own?",
         "columns": "What does each column of the frames mean?",
     },
 }

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from traceview.cli.output import output_options
+from traceview.cli.output import frame_options
 from traceview.cli.reports import limit_option, report, trace_argument
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ Terms:
 @click.command("launches", help=HELP)
 @trace_argument
 @limit_option
-@output_options
+@frame_options
 def command(trace: str, output: Output, limit: int | None) -> None:
     """Send the report."""
     report("launches", trace, output, limit=limit)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from traceview.cli.output import output_options
+from traceview.cli.output import frame_options
 from traceview.cli.reports import limit_option, report, trace_argument
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ Examples:
 
 \b
 Terms:
-  GPU busy     exclusive share of the device work that the row launched itself;
+  GPU busy     exclusive share of device work that the row launched itself;
                the column adds up to the busy time
   host self    host time in the row, but in nothing below it
   host total   host time in the row, recursion counted once
@@ -36,7 +36,7 @@ Terms:
 @trace_argument
 @click.option("--shapes", is_flag=True, help="A row for each set of input shapes.")
 @limit_option
-@output_options
+@frame_options
 def command(trace: str, output: Output, limit: int | None, shapes: bool) -> None:
     """Send the report."""
     report("ops", trace, output, limit=limit, shapes=shapes or None)

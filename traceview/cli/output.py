@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from functools import wraps
+from functools import partial, wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,8 +18,13 @@ from traceview.errors import FileError, UsageError
 from traceview.render import ENDINGS, SPECIAL, format_of, render
 
 if TYPE_CHECKING:
-    from traceview.document import Document
+    from pandas import DataFrame
 
+    from traceview.document import Document
+    from traceview.schema import Schema
+
+FRAMES = {"parquet": ".parquet", "arrow": ".arrow"}
+"""The formats of a whole frame, in which every column keeps its dtype."""
 DEFAULT_WIDTH = 80
 NARROWEST = 60
 """Tables get no narrower than this: a terminal that is narrower wraps their lines itself."""
@@ -47,7 +52,16 @@ class Output:
         if self.path is None:
             click.echo(text, nl=False)
         else:
-            _write_whole(self.path, text)
+            with _whole(self.path) as place:
+                place.write_bytes(text.encode("utf-8", errors="backslashreplace"))
+
+    def write_frame(self, frame: DataFrame, schema: Schema) -> None:
+        """Write a frame to the file, with its dtypes."""
+        from traceview import store  # noqa: PLC0415 -- help has no time for pandas
+
+        if self.path is not None:
+            with _whole(self.path) as place:
+                store.write(frame, schema, place, self.format)
 
 
 def output_options(
@@ -55,9 +69,9 @@ def output_options(
 ) -> Callable[..., None]:
     """Give a command `--format`, `-o` and `--width`; it receives them as one `output`.
 
-    `special` names the formats of SPECIAL that its report has.
+    `special` names the formats of SPECIAL and FRAMES that its report has.
     """
-    endings = ENDINGS | {name: SPECIAL[name] for name in special}
+    endings = ENDINGS | {name: (SPECIAL | FRAMES)[name] for name in special}
 
     @click.option(
         "--format",
@@ -82,12 +96,16 @@ def output_options(
     def with_output(
         *arguments: Any, format_name: str | None, path: str | None, width: int | None, **others: Any
     ) -> None:
-        command(*arguments, output=_chosen(format_name, path, width, endings), **others)
+        command(*arguments, output=chosen(format_name, path, width, endings), **others)
 
     return with_output
 
 
-def _chosen(
+frame_options = partial(output_options, special=tuple(FRAMES))
+"""The same for a command whose rows are a frame, which may go to a file as it is."""
+
+
+def chosen(
     format_name: str | None, path: str | None, width: int | None, endings: Mapping[str, str]
 ) -> Output:
     """The output that the options ask for, refused now rather than after a long computation."""
@@ -100,6 +118,8 @@ def _chosen(
         return Output(
             format_name or format_of(path, endings), target, width or DEFAULT_WIDTH, color=False
         )
+    if format_name in FRAMES:
+        raise UsageError(f"{format_name} is for files; name one with -o FILE")
     terminal = sys.stdout.isatty()
     return Output(
         format_name or "text",
@@ -113,22 +133,18 @@ def _terminal_width() -> int:
     return max(shutil.get_terminal_size((DEFAULT_WIDTH, 24)).columns, NARROWEST)
 
 
-def _write_whole(path: Path, text: str) -> None:
-    """Write a file that is there whole or not at all; a device or a pipe is written to as it is."""
-    encoded = text.encode("utf-8", errors="backslashreplace")
+@contextmanager
+def _whole(path: Path) -> Iterator[Path]:
+    """Where to write a file that is to be there whole or not at all; a device or pipe is itself."""
+    target = path.resolve()
+    unfinished = target.with_name(f".{target.name}.{os.getpid()}.partial")
     try:
         if path.exists() and not path.is_file():
-            path.write_bytes(encoded)
+            yield path
         else:
-            _replace(path.resolve(), encoded)
+            yield unfinished
+            unfinished.replace(target)
     except OSError as error:
         raise FileError(str(path), f"cannot be written: {error.strerror}") from error
-
-
-def _replace(path: Path, content: bytes) -> None:
-    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
-    try:
-        partial.write_bytes(content)
-        partial.replace(path)
     finally:
-        partial.unlink(missing_ok=True)
+        unfinished.unlink(missing_ok=True)

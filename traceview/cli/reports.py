@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from traceview.cli.output import FRAMES
 from traceview.cli.progress import progress
 
 if TYPE_CHECKING:
     from traceview.cli.output import Output
+    from traceview.snapshot import Snapshot
     from traceview.trace import Trace
 
 trace_argument: Callable[[Callable[..., None]], Callable[..., None]] = click.argument("trace")
@@ -35,10 +37,20 @@ def load(path: str) -> Trace:
 def report(name: str, trace: str, output: Output, **options: Any) -> None:
     """Send the report that `traceview.report` has under `name` for one recording.
 
-    An option that is None was not given.
+    An option that is None was not given. As a frame it is the frame of that name.
     """
     output.spare(trace)
     loaded = load(trace)
+    if output.format in FRAMES:
+        send_frame(loaded, name, output)
+        return
     given = {option: value for option, value in options.items() if value is not None}
     document = import_module(f"traceview.report.{name}").document
     output.write(document(loaded, **given))
+
+
+def send_frame(recording: Trace | Snapshot, name: str, output: Output) -> None:
+    """Send the frame of this name."""
+    from traceview.frames import frame  # noqa: PLC0415 -- help has no time for pandas
+
+    output.write_frame(*frame(recording, name))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from traceview.cli.output import output_options
+from traceview.cli.output import FRAMES, output_options
 from traceview.cli.reports import limit_option, report, trace_argument
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ Examples:
 
 \b
 Terms:
-  GPU busy     exclusive share of the device work that the row launched itself;
+  GPU busy     exclusive share of device work that the row launched itself;
                the column adds up to the busy time
   GPU total    union of the work that the row or what it calls launched;
                rows within each other hold the same work
@@ -39,7 +39,7 @@ Terms:
 @trace_argument
 @click.option("--host", is_flag=True, help="Fold the host's self time instead of GPU time.")
 @limit_option
-@partial(output_options, special=("folded",))
+@partial(output_options, special=("folded", *FRAMES))
 def command(trace: str, output: Output, limit: int | None, host: bool) -> None:
     """Send the report."""
     report("stacks", trace, output, limit=limit, host=host or None)

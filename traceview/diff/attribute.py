@@ -21,6 +21,8 @@ from traceview.kernel_names import normalized
 
 BUSY, IDLE = "busy", "idle"
 SEPARATOR = " > "
+ANYWHERE = "anywhere"
+"""The path of a replacement of which no common region is known."""
 _LEVELS = (
     (s.ANNOTATION_PATH, Level.ANNOTATION),
     (s.MODULE_PATH, Level.MODULE),
@@ -124,6 +126,7 @@ class _Row:
     after_alone_ns: float | None = None
     confidence: float = 1.0
     region: str = ""
+    label: str | None = None
 
     @property
     def delta(self) -> int:
@@ -133,17 +136,16 @@ class _Row:
         return (self.kind, self.path, self.before, self.after, self.delta, self.change.value,
                 self.region, self.before_calls, self.after_calls, self.before_call_ns,
                 self.after_call_ns, self.before_alone_ns, self.after_alone_ns,
-                self.confidence)  # fmt: skip
+                self.confidence, self.label)  # fmt: skip
 
 
 def _busy_row(found: Match, before: Mapping[Path, Cost], after: Mapping[Path, Cost]) -> _Row:
     left, right = _summed(found.before, before), _summed(found.after, after)
     replaced = found.change is Change.REPLACED
-    path = _replacement(found, before, after) if replaced else _text(found.parent)
     region = found.parent if replaced else found.parent[:-1]
     return _Row(
         BUSY,
-        path,
+        _text(found.parent) or ANYWHERE,
         left.ns,
         right.ns,
         found.change,
@@ -155,6 +157,7 @@ def _busy_row(found: Match, before: Mapping[Path, Cost], after: Mapping[Path, Co
         right.alone_ns,
         found.confidence,
         _text(region),
+        _replacement(found, before, after) if replaced else None,
     )
 
 
@@ -179,8 +182,7 @@ def _summed(paths: Sequence[Path], costs: Mapping[Path, Cost]) -> Cost:
 
 def _replacement(found: Match, before: Mapping[Path, Cost], after: Mapping[Path, Cost]) -> str:
     """`bmm + softmax + bmm -> flash_fwd`: the ops of both sides, those of most time first."""
-    where = f"{_text(found.parent)}: " if found.parent else ""
-    return where + " -> ".join(
+    return " -> ".join(
         _listed(paths, costs, len(found.parent))
         for paths, costs in ((found.before, before), (found.after, after))
     )

@@ -81,4 +81,4 @@ def _step_count(recording: Measured) -> int:
 
 def _range(counts: list[int]) -> str:
     low, high = min(counts), max(counts)
-    return f"{low:,}" if low == high else f"{low:,}..{high:,}"
+    return f"{low}" if low == high else f"{low}..{high}"

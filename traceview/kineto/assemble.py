@@ -396,8 +396,15 @@ def _positions(rows: Ints, among: Ints) -> tuple[NDArray[np.intp], NDArray[np.in
 
 
 def _categorical(codes: NDArray[np.int32], values: tuple[str, ...]) -> pd.Categorical:
-    """Codes of the values that occur, as a pandas Categorical of just those."""
-    used, compact = np.unique(codes, return_inverse=True)
-    offset = int(used.size > 0 and used[0] == -1)
-    categories = pd.Index([values[code] for code in used[offset:].tolist()], dtype="str")
-    return pd.Categorical.from_codes(compact.astype(np.int32) - offset, categories=categories)
+    """Codes of the values that occur, as a pandas Categorical of just those, in alphabetical order.
+
+    The order of categories is what pandas groups and sorts by; the file's own would show in it.
+    """
+    seen = np.zeros(len(values) + 1, dtype=bool)
+    seen[codes] = True
+    used = np.flatnonzero(seen[:-1]).tolist()
+    order = np.array(sorted(used, key=values.__getitem__), dtype=np.int64)
+    place = np.full(len(values) + 1, -1, dtype=np.int32)
+    place[order] = np.arange(order.size)
+    categories = pd.Index([values[code] for code in order.tolist()], dtype="str")
+    return pd.Categorical.from_codes(place[codes], categories=categories)

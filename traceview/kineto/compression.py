@@ -8,7 +8,7 @@ import lzma
 import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, BinaryIO, Final, Protocol
+from typing import Any, BinaryIO, Final, Protocol, cast
 
 from isal import igzip_lib, isal_zlib
 
@@ -64,7 +64,7 @@ _FORMATS: Final = (
 )
 _ZSTD: Final = b"\x28\xb5\x2f\xfd"
 _BROKEN: Final[tuple[type[Exception], ...]] = (
-    isal_zlib.error,
+    cast("type[Exception]", isal_zlib.error),  # its stub calls it an instance
     OSError,
     lzma.LZMAError,
     EOFError,

@@ -27,7 +27,6 @@ from traceview.kineto.values import (
 )
 
 _LARGEST_PIECE: Final = 1 << 22
-_SMALLEST_PIECE: Final = 1 << 8
 _CUT = re.compile(rb'\}\s*,\s*(?=\{\s*")')
 """Between two entries; never inside a valid JSON string, for its quote would have to be escaped."""
 _DECIMALS: Final = 3
@@ -169,7 +168,7 @@ class PythonDecoder:
             elif (cut := _CUT.search(data, position)) is None or cut.start() + 1 == end:
                 return position, Stop.ODD
             else:
-                self._piece = max((end - position) // 8, _SMALLEST_PIECE)
+                self._piece = max((end - position) // 8, 1)
 
     def _next_piece(self, data: bytes, position: int) -> tuple[int, int]:
         """The end of a piece of whole entries, and the start of what follows; -1 for none."""

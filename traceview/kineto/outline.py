@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import re
-from typing import Any
+from contextlib import suppress
+from typing import Any, Final
 
 import msgspec
 
@@ -12,6 +14,7 @@ from traceview.kineto.repair import Repairs
 from traceview.kineto.window import Window
 
 EVENTS = "traceEvents"
+_UNREADABLE: Final = (msgspec.DecodeError, ValueError, RecursionError)
 _NEXT_KEY = re.compile(rb',\s*"[^"\\\n]{1,200}"\s*:')
 
 
@@ -93,11 +96,12 @@ class Outline:
     def _keep(self, key: str, value: bytes, offset: int) -> None:
         try:
             self.properties[key] = msgspec.json.decode(value)
-        except (msgspec.DecodeError, UnicodeDecodeError):
-            repair = mended(value)
+        except _UNREADABLE:
             self._repairs.add("metadata", offset)
+            repair = mended(value)
             if repair is not None:
-                self.properties[key] = msgspec.json.decode(repair.text)
+                with suppress(*_UNREADABLE):
+                    self.properties[key] = json.loads(repair.text)
 
     def _damaged_value(self) -> bytes:
         """Text up to what looks like the next key (values are not escaped, format notes 1.4)."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import gc
 import os
 from collections.abc import Iterator
@@ -28,15 +29,19 @@ _NO_TRACE: Final = 1000
 """After so many faults without a single event, the file is not read further."""
 
 
-def read(path: str | os.PathLike[str], limits: Limits | None = None) -> Events:
+def read(
+    path: str | os.PathLike[str], limits: Limits | None = None, decoder: Decoder | None = None
+) -> Events:
     """All that the trace file at `path` holds.
 
-    Raises FileError or one of its children in one plain sentence when it is no trace.
+    `path` may be `-` for the standard input, or name a member of an archive as
+    `archive.tar.gz:member`; `limits` bound how far a compressed file may expand; `decoder` is the
+    native one where it was built. Raises FileError or one of its children in one plain sentence
+    when the file is no trace.
     """
-    name = os.fspath(path)
-    decoder = _decoder()
+    decoder = decoder or default_decoder()
     repairs = Repairs()
-    with container.opened(name, limits) as source, _uncollected():
+    with container.opened(os.fspath(path), limits) as source, _uncollected():
         window = Window(source.blocks)
         outline = Outline(window, repairs)
         rows: dict[int, Row] = {}
@@ -47,7 +52,8 @@ def read(path: str | os.PathLike[str], limits: Limits | None = None) -> Events:
         return _events(columns, outline, repairs, (*source.notes, *repairs.notes()))
 
 
-def _decoder() -> Decoder:
+def default_decoder() -> Decoder:
+    """The native decoder, or the Python one, several times slower, where it was not built."""
     found = native.library()
     return PythonDecoder() if found is None else native.NativeDecoder(found)
 
@@ -73,7 +79,7 @@ def _check(source: Source, outline: Outline, decoder: Decoder, repairs: Repairs)
     """Refuse what is no trace, with what it looks like."""
     name = source.name
     if not outline.shape:
-        if not source.start.strip():
+        if not source.start.lstrip(codecs.BOM_UTF8).strip():
             raise EmptyTraceError(name, "the file holds nothing but white space")
         raise NotATraceError(name, f"is no JSON but looks like {described(source.start)}")
     if not outline.found_events:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -80,5 +81,9 @@ def described_list(first: bytes, *, nested: bool) -> str:
 
 def _is_text(start: bytes) -> bool:
     sample = start[:_LOOK]
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(sample)
+    except UnicodeDecodeError:
+        return False
     plain = sum(byte >= ord(" ") or byte in b"\t\r\n" for byte in sample)
     return b"\0" not in sample and plain >= _PRINTABLE * len(sample)

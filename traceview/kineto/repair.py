@@ -172,7 +172,11 @@ class EntryReader:
             if window.final or len(window.data) - window.position > _LONGEST_ENTRY:
                 break
             window.more()
-        for match in islice(_ENTRY_END.finditer(window.data, window.position), _CANDIDATES):
+        begin = window.position
+        for match in islice(_ENTRY_END.finditer(window.data, begin), _CANDIDATES):
+            # An entry may hold what looks like an end, but never another entry.
+            if _ENTRY_START.search(window.data, begin + 1, match.start()):
+                return
             yield match.start() + 1
         if window.final and window.data.rstrip().endswith(b"}"):
             yield len(window.data.rstrip())

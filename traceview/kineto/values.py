@@ -147,7 +147,7 @@ def nanoseconds(content: str) -> int | None:
         magnitude = int(whole) * 1000 + int((fraction or "").ljust(3, "0"))
         return -magnitude if sign else magnitude
     number = _decimal(content)
-    if number is None or not number.is_finite() or number.adjusted() > len(str(INT64.stop)):
+    if number is None:
         return None
     return int((number * 1000).to_integral_value(ROUND_HALF_EVEN))
 
@@ -171,7 +171,7 @@ def _identity(value: bytes, odd: list[str]) -> str | None:
     if _INTEGER.fullmatch(content):
         return "0" if content == "-0" else content
     number = _decimal(content)
-    if number is not None and number.is_finite() and number == number.to_integral_value():
+    if number is not None and number == number.to_integral_value():
         odd.append("float_for_integer")
         return str(int(number))
     return content
@@ -182,4 +182,5 @@ def _decimal(content: str) -> Decimal | None:
         number = Decimal(content)
     except InvalidOperation:
         return None
-    return number if number.is_finite() else None
+    sized = number.is_finite() and number.adjusted() < _LONGEST_INTEGER
+    return number if sized else None

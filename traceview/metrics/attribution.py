@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from traceview import intervals
 from traceview import schema as s
 from traceview.context import thread_numbers
+from traceview.flops import shapes_text
 from traceview.intervals import Ints
 from traceview.kernel_names import short
 from traceview.owners import HOW, Dimension, Moments, Ownership, owners
@@ -33,18 +34,21 @@ def ops(trace: Trace, *, shapes: bool = False) -> pd.DataFrame:
     """One row an op, or an op and the shapes of its inputs; columns as schema.OPS."""
     view = _View.of(trace)
     nodes, dims = view.owned.nodes, trace.host[s.INPUT_DIMS]
-    width = len(dims.cat.categories) + 1
-    key = nodes.name * width
+    of_code = [shapes_text(str(text)) for text in dims.cat.categories] if shapes else []
+    known, compact = np.unique(np.array([*of_code, ""], dtype=object), return_inverse=True)
+    key = nodes.name * known.size
     if shapes:
-        key += np.asarray(dims.cat.codes, dtype=np.int64)[nodes.position] + 1
+        codes = np.asarray(dims.cat.codes, dtype=np.int64)[nodes.position]
+        key += compact[codes]
     label = np.zeros(key.size, dtype=np.int64)
     distinct, label[nodes.is_op] = np.unique(key[nodes.is_op], return_inverse=True)
     paths = nodes.paths(nodes.is_op, label)
-    texts = trace.host[s.NAME].cat.categories.to_numpy(dtype=object)[distinct // width].tolist()
-    shown = np.array([*dims.cat.categories, None], dtype=object)[distinct % width - 1]
+    names = trace.host[s.NAME].cat.categories.to_numpy(dtype=object)
+    texts = names[distinct // known.size].tolist()
+    shown = [text or None for text in known[distinct % known.size].tolist()]
     dimension = Dimension(paths, texts, inherited=False)
     rows = view.rows(dimension, paths.label, texts, nodes.outermost, "op")
-    columns = {s.OP: rows.texts, s.SHAPES: rows.aligned(shown.tolist()), **rows.columns}
+    columns = {s.OP: rows.texts, s.SHAPES: rows.aligned(shown), **rows.columns}
     return _most_first(s.OPS.frame(columns), s.OP)
 
 

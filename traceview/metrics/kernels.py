@@ -22,7 +22,7 @@ def kernels(trace: Trace) -> pd.DataFrame:
         work[s.DEVICE_ID], start, start + work[s.DURATION_NS].to_numpy()
     )
     work = work.assign(**{s.BUSY_NS: shares})
-    by_name = work.groupby([s.NAME, s.CATEGORY], observed=True, sort=True)
+    by_name = work.groupby([s.NAME, s.CATEGORY], dropna=False, observed=True, sort=True)
     durations = by_name[s.DURATION_NS]
     keys = by_name.size().index.to_frame(index=False)
     frame = s.KERNELS.frame(

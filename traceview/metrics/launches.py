@@ -53,7 +53,8 @@ def launches(trace: Trace) -> pd.DataFrame:
 def launch_apis(trace: Trace) -> pd.DataFrame:
     """Launch calls by API, most host time first; columns as schema.LAUNCH_APIS."""
     calls = launches(trace)
-    by_name = calls.assign(**{s.NAME: calls[s.NAME].astype("string")}).groupby(s.NAME, sort=True)
+    named = calls.assign(**{s.NAME: calls[s.NAME].astype("string")})
+    by_name = named.groupby(s.NAME, dropna=False, sort=True)
     frame = s.LAUNCH_APIS.frame(
         {
             s.CALL: by_name.size().index.to_numpy(dtype=object),

@@ -11,12 +11,12 @@ from typing import Any
 from traceview import schema as s
 from traceview import units
 from traceview.diff import Comparability, TraceDiff
-from traceview.diff.attribute import BUSY, IDLE, SEPARATOR
+from traceview.diff.attribute import ANYWHERE, BUSY, IDLE, SEPARATOR
 from traceview.diff.judge import ENOUGH
 from traceview.diff.measure import Measured
 from traceview.diff.spread import STEADY
 from traceview.diff.structure import COUNT_OF
-from traceview.document import Document, Field, Section, Table
+from traceview.document import Document, Field, Section, Table, Value
 from traceview.kernel_names import short
 from traceview.report import outside, pictures, timeline
 from traceview.report.causes import EXPLAINED
@@ -260,7 +260,8 @@ def _words(members: Sequence[dict[str, Any]]) -> str:
         return f"idle: {EXPLAINED.get(first['path'], first['path'])}"
     if first["change"] == "replaced":
         doubt = "" if first["confidence"] > _SURE else ", as far as names tell"
-        return f"replaced{doubt}: {first['path']}"
+        where = "" if first["path"] == ANYWHERE else f" in {_region(first['path'])}"
+        return f"replaced{doubt}{where}: {first['label']}"
     names = [_leaf(member["path"]) for member in members]
     where = _region(first["region"]) or names[0]
     what = f"{where}: {names[0]}" if len(names) == 1 and where != names[0] else where
@@ -350,13 +351,24 @@ def _structure(diff: TraceDiff, shown: int) -> Iterator[Section]:
         return
     fields = (Field("count", stretch=True), Field("before"), Field("after"))
     rows = tuple(
-        (_fact(str(fact)), before, after)
+        (_fact(str(fact)), _grouped(before), _grouped(after))
         for fact, before, after in values(diff.structure, s.STRUCTURE.columns)
     )
     same = all(before == after for _, before, after in rows)
     lines = ("The same kernels, the same number of times.",) if same else ()
     facts = Table("structure", fields, rows, shown)
     yield Section("Exact facts, a step", lines, (facts,), folded=True)
+
+
+def _grouped(count: Value) -> str:
+    """A count, or a range of counts, with its thousands separated."""
+    return "..".join(f"{int(end):,}" for end in str(count).split(".."))
+
+
+def _exact(row: dict[str, Any]) -> dict[str, Any]:
+    """A fact for machines: a number where all steps agree, else the range as text."""
+    sides = {side: row[side] for side in ("before", "after")}
+    return {**row, **{side: int(n) if n.isdecimal() else n for side, n in sides.items()}}
 
 
 def _fact(fact: str) -> str:
@@ -426,7 +438,7 @@ def _data(diff: TraceDiff) -> dict[str, Any]:
             "rows": records(diff.attribution, s.ATTRIBUTION.columns),
             "replaced": records(diff.replaced, s.REPLACED.columns),
         },
-        "structure": records(diff.structure, s.STRUCTURE.columns),
+        "structure": [_exact(row) for row in records(diff.structure, s.STRUCTURE.columns)],
         "memory": [
             {"device": row["device_id"], **row}
             for row in records(diff.memory, s.MEMORY_DELTA.columns)

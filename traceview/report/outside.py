@@ -1,4 +1,4 @@
-"""What a recording declares of itself: its work, its correctness, timings without the profiler."""
+"""Timings that were taken without the profiler, beside those of the trace."""
 
 from __future__ import annotations
 
@@ -9,24 +9,11 @@ from typing import Any
 from traceview import units
 from traceview.diff.measure import Measured, typical
 from traceview.document import Field, Section, Table, Value
-from traceview.trace import Trace
 from traceview.units import Unit
 from traceview.workload import Workload, declared
 
 AGREES = 0.02
 """Share by which the device's time in the trace may differ from that outside of the profiler."""
-
-
-def opening(trace: Trace) -> Iterator[str]:
-    """A wrong result before anything else, then the work that was recorded."""
-    workload = declared(trace.metadata.properties)
-    if workload is None:
-        return
-    if workload.numerics.verdict == "wrong":
-        yield workload.numerics.text
-    if workload.work.text:
-        ran = f"; ran {', '.join(workload.work.ran)}" if workload.work.ran else ""
-        yield f"Recorded: {workload.work.text}{ran}."
 
 
 def section(sides: Sequence[tuple[str, Sequence[Measured]]]) -> Iterator[Section]:

@@ -12,11 +12,17 @@ from traceview.document import Document, Field, Section, Table, Value
 from traceview.metrics.memory import memory_peaks
 from traceview.metrics.steps import steps
 from traceview.metrics.utilization import devices
-from traceview.trace import Trace
+from traceview.report import published
+from traceview.trace import MEMSET, Trace
 from traceview.units import Unit
 from traceview.workload import Workload, declared
 
 SCHEMA = "traceview.recordings/1"
+_OUTSIDE = (
+    "Outside: CUDA events, or without a GPU the host's clock. Of an attention the queue is kept "
+    "full, and the ratio is that of GPU busy; else it is that of the device period."
+)
+_PROFILER = "Profiler: how much longer the host takes for a step with the profiler on."
 _CPU = 0
 """The device type of host memory (format notes, 7.1)."""
 
@@ -50,10 +56,10 @@ def _sections(
         yield Section("What ran", (), (_ran(rows),))
         yield Section(
             "A step, inside and outside of the recording",
-            ("Outside: CUDA events with the queue kept full, or the host's clock without a GPU.",
-             "Profiler: how much longer the host takes for a step with the profiler on."),
+            (_OUTSIDE, _PROFILER),
             (_agreement(rows),),
-        )  # fmt: skip
+        )
+    yield from published.section(rows)
     failures = [
         (row["recording"], case["case"], case["verdict"], case["text"])
         for row in rows
@@ -95,6 +101,7 @@ def _agreement(rows: Sequence[dict[str, Any]]) -> Table:
         "recording": Field("recording", stretch=True),
         "outside_ns": Field("outside", Unit.NS),
         "busy_ns": Field("GPU busy", Unit.NS),
+        "period_ns": Field("period", Unit.NS),
         "ratio": Field("ratio", Unit.RATIO),
         "flushed_ns": Field("L2 flushed", Unit.NS),
         "peak_bytes": Field("peak", Unit.BYTES),
@@ -118,7 +125,10 @@ def _figures(path: str, trace: Trace) -> dict[str, Any]:
     used = steps(trace)
     used = used[used[s.EXCLUDED].isna()]
     busy = int(used[s.BUSY_NS].mean()) if used[s.BUSY_NS].any() else None
+    periods = used[s.DEVICE_PERIOD_NS].dropna()
+    period = int(periods.median()) if len(periods) else None
     events = _median(outside.event_ns)
+    inside = busy if outside.queued else period
     wall, profiled = _median(outside.wall_ns), _median(outside.profiled_wall_ns)
     peaks = memory_peaks(trace)
     peaks = peaks[peaks[s.DEVICE_TYPE] != _CPU]
@@ -126,6 +136,8 @@ def _figures(path: str, trace: Trace) -> dict[str, Any]:
         "recording": PurePath(path).name.removesuffix(".gz").removesuffix(".json"),
         "path": path,
         "work": told.work.text,
+        "backend": told.work.variant.get("backend"),
+        "device": told.environment.get("device"),
         "ran": ", ".join(told.work.ran) or None,
         "numerics": told.numerics.verdict,
         "numerics_text": told.numerics.text,
@@ -135,15 +147,22 @@ def _figures(path: str, trace: Trace) -> dict[str, Any]:
         ],
         "cold_start_ns": outside.cold_start_ns,
         "launched": int(used[s.DEVICE_EVENTS].median()) if busy else None,
+        "kernels": _kernels(trace, len(steps(trace))) if busy else None,
         "unlinked": int(devices(trace)[s.UNLINKED_EVENTS].sum()) if busy else None,
         "outside_ns": wall if events is None else events,
         "busy_ns": busy,
-        "ratio": busy / events if busy and events else None,
+        "period_ns": period,
+        "ratio": inside / events if inside and events else None,
         "flushed_ns": _median(outside.event_flushed_ns),
         "peak_bytes": told.recorded.peak_allocated_bytes,
         "recorded_peak_bytes": int(peaks[s.PEAK_ALLOCATED].max()) if len(peaks) else None,
         "disturbance": profiled / wall if profiled and wall else None,
     }
+
+
+def _kernels(trace: Trace, count: int) -> int:
+    """Kernels and copies of a step."""
+    return int((trace.work[s.CATEGORY] != MEMSET).sum()) // count
 
 
 def _median(values: Sequence[int]) -> int | None:

@@ -21,7 +21,7 @@ from traceview.metrics.syncs import sync_sites, syncs
 from traceview.metrics.utilization import devices, streams
 from traceview.report import pictures, timeline
 from traceview.report.heading import about, coverage_section, title
-from traceview.report.outside import opening
+from traceview.report.opening import opening
 from traceview.report.rows import field, records, table, values
 from traceview.trace import CPU, Trace
 from traceview.units import Unit

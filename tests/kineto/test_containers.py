@@ -1,0 +1,195 @@
+"""The same trace out of every container, and what is said of broken ones."""
+
+import bz2
+import gzip
+import io
+import json
+import lzma
+import sys
+import tarfile
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from reading import assert_same_columns, counts
+
+from traceview.errors import EmptyTraceError, FileError, NotATraceError
+from traceview.kineto.compression import Limits
+from traceview.kineto.container import members
+from traceview.kineto.read import read
+
+EVENT = {"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 1, "tid": 1, "ts": 5.5, "dur": 2}
+TRACE = json.dumps({"schemaVersion": 1, "traceEvents": [EVENT] * 500}).encode()
+
+
+def zipped(**files: bytes) -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in files.items():
+            archive.writestr(name.replace("__", "."), content)
+    return buffer.getvalue()
+
+
+def tarred(**files: bytes) -> bytes:
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w") as archive:
+        for name, content in files.items():
+            info = tarfile.TarInfo(name.replace("__", "."))
+            info.size = len(content)
+            archive.addfile(info, io.BytesIO(content))
+    return buffer.getvalue()
+
+
+def zstd(data: bytes) -> bytes:
+    return bytes(pytest.importorskip("zstandard").compress(data))
+
+
+CONTAINERS: dict[str, Callable[[], bytes]] = {
+    "plain": lambda: TRACE,
+    "gzip": lambda: gzip.compress(TRACE),
+    "two members": lambda: gzip.compress(TRACE[:999]) + gzip.compress(TRACE[999:]),
+    "padded": lambda: gzip.compress(TRACE) + bytes(512),
+    "gzip twice": lambda: gzip.compress(gzip.compress(TRACE)),
+    "bz2": lambda: bz2.compress(TRACE),
+    "xz": lambda: lzma.compress(TRACE),
+    "zstd": lambda: zstd(TRACE),
+    "zip": lambda: zipped(a__json=TRACE, readme__txt=b"hello"),
+    "zip of gzip": lambda: zipped(a__json__gz=gzip.compress(TRACE)),
+    "tar": lambda: tarred(readme=b"hello", a__json=TRACE),
+    "tar.gz": lambda: gzip.compress(tarred(a__json=TRACE)),
+    "tar.xz": lambda: lzma.compress(tarred(a__json=TRACE)),
+    "byte order mark": lambda: b"\xef\xbb\xbf" + TRACE,
+    "UTF-16": lambda: TRACE.decode().encode("utf-16"),
+}
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    """Its name says nothing of what is in it."""
+    return tmp_path / "recording"
+
+
+@pytest.mark.parametrize("container", CONTAINERS)
+def test_every_container_holds_the_same_trace(file: Path, container: str) -> None:
+    file.write_bytes(TRACE)
+    expected = read(file)
+    file.write_bytes(CONTAINERS[container]())
+    found = read(file)
+    assert_same_columns(found, expected)
+    assert len(found) == 500
+    assert found.notes == ()
+
+
+@pytest.mark.parametrize("container", ["plain", "gzip", "zip", "tar.gz"])
+def test_standard_input(monkeypatch: pytest.MonkeyPatch, container: str) -> None:
+    stdin = io.TextIOWrapper(io.BytesIO(CONTAINERS[container]()))
+    monkeypatch.setattr(sys, "stdin", stdin)
+    assert len(read("-")) == 500
+
+
+@pytest.mark.parametrize("archive", [zipped, tarred, lambda **f: gzip.compress(tarred(**f))])
+def test_several_traces_are_named(file: Path, archive: Callable[..., bytes]) -> None:
+    other = json.dumps([EVENT]).encode()
+    file.write_bytes(archive(rank0__json=TRACE, rank1__json=other, notes__txt=b"no trace"))
+    with pytest.raises(FileError, match=r"holds 2 traces; .*rank0\.json, rank1\.json"):
+        read(file)
+    assert members(str(file)) == (f"{file}:rank0.json", f"{file}:rank1.json")
+    assert len(read(f"{file}:rank0.json")) == 500
+    assert len(read(f"{file}:rank1.json")) == 1
+    with pytest.raises(FileError, match=r"has no member rank2\.json; it holds rank0\.json"):
+        read(f"{file}:rank2.json")
+
+
+def test_a_file_that_is_no_archive_is_its_only_member(file: Path) -> None:
+    file.write_bytes(TRACE)
+    assert members(str(file)) == (str(file),)
+    with pytest.raises(FileError, match="is no archive"):
+        read(f"{file}:a.json")
+
+
+def test_a_real_archive_of_ranks(shared: Path) -> None:
+    ranks = members(str(shared / "public" / "param_dlrm_v100.tar.gz"))
+    assert len(ranks) == 8
+    with tarfile.open(shared / "public" / "param_dlrm_v100.tar.gz") as archive:
+        for name in ranks:
+            content = archive.extractfile(name.partition(".tar.gz:")[2])
+            assert content is not None
+            assert len(read(name)) == len(json.load(content)["traceEvents"])
+
+
+def test_an_archive_without_a_trace(file: Path) -> None:
+    file.write_bytes(zipped(readme__txt=b"hello"))
+    with pytest.raises(NotATraceError, match=r"holds no trace, but readme\.txt"):
+        read(file)
+
+
+# What breaks.
+
+
+def test_cut_gzip_keeps_what_was_before_the_cut(file: Path) -> None:
+    data = gzip.compress(TRACE, compresslevel=0)
+    file.write_bytes(data[: len(data) // 2])
+    found = read(file)
+    assert 230 <= len(found) <= 255
+    assert counts(found)["cut_end"] == 1
+    assert "truncated_container" in counts(found)
+
+
+def test_cut_before_the_first_byte_is_an_error(file: Path) -> None:
+    file.write_bytes(gzip.compress(TRACE)[:9])
+    with pytest.raises(FileError, match="cut off before its first byte"):
+        read(file)
+
+
+def test_bytes_behind_the_gzip_data_are_told(file: Path) -> None:
+    file.write_bytes(gzip.compress(TRACE) + b"garbage")
+    found = read(file)
+    assert len(found) == 500
+    assert "trailing_bytes" in counts(found)
+
+
+def test_a_broken_gzip_keeps_what_was_before_the_break(file: Path) -> None:
+    many = json.dumps([{**EVENT, "dur": n, "name": f"op {n * 7919 % 65537}"} for n in range(9999)])
+    data = bytearray(gzip.compress(many.encode()))
+    place = len(data) // 2
+    data[place : place + 64] = b"\xff" * 64
+    file.write_bytes(bytes(data))
+    found = read(file)
+    assert 4000 < len(found) < 9999
+    assert found.duration_ns[:4000].tolist() == [n * 1000 for n in range(4000)]
+    assert "damaged_container" in counts(found)
+
+
+def test_several_writers_of_one_gzip_are_told(file: Path) -> None:
+    one = gzip.compress(json.dumps([{**EVENT, "dur": n} for n in range(5000)]).encode())
+    middle = len(one) // 2
+    file.write_bytes(one[:middle] + one[:middle] + one[middle:] + one[middle:])
+    assert counts(read(file))["interleaved_writers"] == 2
+
+
+def test_decompression_is_bounded(file: Path) -> None:
+    file.write_bytes(gzip.compress(b" " * (1 << 22) + TRACE))
+    with pytest.raises(FileError, match="expand to more than"):
+        read(file, Limits(free_bytes=1 << 20))
+    with pytest.raises(FileError, match="expand to more than"):
+        read(file, Limits(most_bytes=1 << 20))
+    assert len(read(file)) == 500
+
+
+@pytest.mark.parametrize(
+    "content", [b"", gzip.compress(b""), b" \n\t", b"\xef\xbb\xbf"], ids=repr
+)
+def test_an_empty_file(file: Path, content: bytes) -> None:
+    file.write_bytes(content)
+    with pytest.raises(EmptyTraceError):
+        read(file)
+
+
+def test_what_is_no_file(tmp_path: Path) -> None:
+    with pytest.raises(FileError, match="there is no such file"):
+        read(tmp_path / "missing.json")
+    with pytest.raises(FileError, match="is a folder"):
+        read(tmp_path)
+    with pytest.raises(FileError):
+        read("x" * 5000)
