@@ -189,10 +189,8 @@ def report(name: str, shared: Path, load: Load) -> str:
     """One of the pages that the recordings are known by."""
     folder = shared / "h200"
     if name == "diff":
-        naive, flash = (
-            load(folder / f"attn_{kind}.pt.trace.json.gz") for kind in ("naive", "flash")
-        )
-        return show.diff(naive, flash, "html")
+        before, after = ("attn_naive.pt.trace.json.gz", "attn_flash.pt.trace.json.gz")
+        return show.diff(load(folder / before), load(folder / after), "html")
     return show.gaps(load(folder / f"{name}.pt.trace.json.gz"), "html")
 
 
@@ -214,8 +212,10 @@ def test_pages_of_recordings(
     page.run(f"document.querySelectorAll('#{table} th button')[0].click()")
     assert sorted(column(page, table, 0)) == sorted(before)
     assert column(page, table, 0) != before
-    page.run(f"(i => {{ i.value = 'zzz'; i.dispatchEvent(new Event('input')); }})"
-             f"(document.querySelector('#{table}').parentElement.previousElementSibling)")  # fmt: skip
+    page.run(
+        "(i => { i.value = 'zzz'; i.dispatchEvent(new Event('input')); })"
+        f"(document.querySelector('#{table}').parentElement.previousElementSibling)"
+    )
     assert column(page, table, 0) == []
     left, top, width = place(page)
     page.mouse("mouseWheel", left + width / 2, top + 40, deltaX=0, deltaY=-200)

@@ -33,6 +33,9 @@ COMMANDS = {
     "What fills the memory": {
         "memory": "How high is the peak, and what was alive at it?",
     },
+    "To show to others": {
+        "plot": "What does it look like, for a talk or a paper?",
+    },
     "Make a recording": {
         "capture": "How do I record a trace that can be compared with another?",
     },

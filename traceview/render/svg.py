@@ -21,7 +21,8 @@ _PLOT_HEIGHT, _EDGE, _TOP, _AXIS = 150, 78, 10, 22
 _LABEL_CELLS = 44
 
 _PICTURE = Markup(
-    '<svg class="picture" viewBox="0 0 {width} {height}" role="img" aria-label="{said}">{parts}</svg>'
+    '<svg class="picture" viewBox="0 0 {width} {height}" role="img" aria-label="{said}">'
+    "{parts}</svg>"
 )
 _TEXT = Markup('<text class="{kind}" x="{x}" y="{y}">{text}</text>')
 _RECT = Markup('<rect class="{kind}" x="{x}" y="{y}" width="{width}" height="{height}"/>')

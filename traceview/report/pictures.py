@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
 import pandas as pd
@@ -43,7 +44,7 @@ def line(title: str, frame: pd.DataFrame, time: Column, figure: Column) -> Line:
     kept = np.arange(times.size)
     if times.size > 2 * _POINTS:
         edges = np.linspace(0, times.size, _POINTS + 1).astype(np.int64)
-        stretches = list(zip(edges[:-1], edges[1:], strict=True))
+        stretches = list(pairwise(edges))
         low = [a + int(figures[a:b].argmin()) for a, b in stretches]
         high = [a + int(figures[a:b].argmax()) for a, b in stretches]
         kept = np.unique([0, *low, *high, times.size - 1])
