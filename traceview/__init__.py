@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     )
     from traceview.metrics.gaps import gap_parts, gaps, idle
     from traceview.metrics.kernels import kernels
-    from traceview.metrics.launches import launch_apis, launches
+    from traceview.metrics.launches import launch_apis, launch_owners, launches, queue
     from traceview.metrics.memory import (
         memory_at_peak,
         memory_failures,
@@ -74,6 +74,7 @@ __all__ = [
     "kernels",
     "kinds",
     "launch_apis",
+    "launch_owners",
     "launches",
     "load",
     "memory_at_peak",
@@ -86,6 +87,7 @@ __all__ = [
     "owner_coverage",
     "owners",
     "recorded",
+    "queue",
     "roofline",
     "show",
     "snapshot",
@@ -111,7 +113,7 @@ _HOMES = {
     ),
     "traceview.metrics.gaps": ("gaps", "gap_parts", "idle"),
     "traceview.metrics.kernels": ("kernels",),
-    "traceview.metrics.launches": ("launches", "launch_apis"),
+    "traceview.metrics.launches": ("launches", "launch_apis", "launch_owners", "queue"),
     "traceview.metrics.memory": (
         "memory_at_peak", "memory_failures", "memory_peaks", "memory_steps", "memory_timeline",
     ),

@@ -49,7 +49,7 @@ def blocking(trace: Trace) -> pd.Series:
     SYNCHRONIZE, BLOCKING_COPY, or PAGEABLE_COPY: an asynchronous copy from or to pageable memory,
     told by the name of the copy. The profiler's own closing synchronize is not among them.
     """
-    staged = _calls(trace, _ASYNC_COPIES).index.intersection(_pageable_copies(trace))
+    staged = _calls(trace, _ASYNC_COPIES).index.intersection(pd.Index(_pageable_copies(trace)))
     copies, waits = _calls(trace, _COPIES).index, _calls(trace, _SYNCHRONIZES).index
     kinds = [PAGEABLE_COPY] * len(staged) + [BLOCKING_COPY] * len(copies)
     kinds += [SYNCHRONIZE] * len(waits)
@@ -59,20 +59,23 @@ def blocking(trace: Trace) -> pd.Series:
 
 
 def closing_synchronize(trace: Trace) -> pd.DataFrame:
-    """The device synchronize with which the profiler closes a recording: one host row, or none.
+    """The device synchronize with which the profiler closes a recording: one host row a process.
 
-    The last such call, if it stands in no op and in no profiler step, and nothing is launched after
-    it (format notes, 4.2).
+    The last such call, if it stands in no op and in no profiler step, and the process launches
+    nothing after it (format notes, 4.2).
     """
-    last = _calls(trace, _DEVICE_SYNCHRONIZE).tail(1)
+    calls = _calls(trace, _DEVICE_SYNCHRONIZE)
+    last = calls.groupby(calls[s.PROCESS].astype("str")).tail(1)
     if last.empty:
         return last
-    start = last[s.START_NS].to_numpy()
+    process, start = last[s.PROCESS].astype("str"), last[s.START_NS].to_numpy()
     work = trace.work
-    launching = work[s.LAUNCH].dropna().to_numpy(dtype=np.int64)
-    later = launching.size > 0 and launching.max() > last.index[0]
-    in_op = covering(trace, OP, thread_numbers(trace, last), start)[0] >= 0
-    return last.iloc[:0] if later or in_op or _in_a_step(trace, int(start[0])) else last
+    launching = work[s.LAUNCH].groupby(work[s.PROCESS].astype("str")).max()
+    later = process.map(launching).fillna(-1).to_numpy(dtype=np.int64) > last.index
+    in_op = covering(trace, OP, thread_numbers(trace, last), start) >= 0
+    in_step = [_in_a_step(trace, *at) for at in zip(process, start.tolist(), strict=True)]
+    program: NDArray[np.bool_] = later | in_op | np.array(in_step)
+    return last.drop(index=last.index[program])
 
 
 def allocating(trace: Trace) -> pd.DataFrame:
@@ -119,7 +122,8 @@ def _pageable_copies(trace: Trace) -> NDArray[np.int64]:
     return work.loc[pageable, s.LAUNCH].dropna().to_numpy(dtype=np.int64)
 
 
-def _in_a_step(trace: Trace, time: int) -> bool:
+def _in_a_step(trace: Trace, process: str, time: int) -> bool:
     steps = trace.host_of(ANNOTATION, OP, called=lambda name: name.startswith(STEP_PREFIX))
-    end = steps[s.START_NS] + steps[s.DURATION_NS]
-    return bool(((steps[s.START_NS] <= time) & (time < end)).any())
+    own = steps[steps[s.PROCESS].astype("str") == process]
+    end = own[s.START_NS] + own[s.DURATION_NS]
+    return bool(((own[s.START_NS] <= time) & (time < end)).any())

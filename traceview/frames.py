@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import pandas as pd
 
@@ -14,6 +15,7 @@ from traceview.metrics import critical_path as path
 from traceview.metrics import steps as stepping
 from traceview.metrics import syncs as waiting
 from traceview.metrics import views as supplied
+from traceview.metrics.roofline import roofline
 from traceview.owners import owners
 from traceview.schema import Schema
 from traceview.snapshot import Snapshot
@@ -24,7 +26,7 @@ def _path(trace: Trace) -> pd.DataFrame:
     return path.critical_path(trace, stepping.steps(trace))
 
 
-FRAMES: dict[str, tuple[Schema, Callable[[Trace], pd.DataFrame]]] = {
+FRAMES: dict[str, tuple[Schema, Callable[..., pd.DataFrame]]] = {
     schema.name: (schema, make)
     for schema, make in (
         (s.HOST, lambda trace: trace.host),
@@ -39,6 +41,8 @@ FRAMES: dict[str, tuple[Schema, Callable[[Trace], pd.DataFrame]]] = {
         (s.IDLE, gaps.idle),
         (s.LAUNCH_LIST, launches.launches),
         (s.LAUNCH_APIS, launches.launch_apis),
+        (s.LAUNCH_OWNERS, launches.launch_owners),
+        (s.QUEUE, launches.queue),
         (s.SYNC_LIST, waiting.syncs),
         (s.SYNC_SITES, waiting.sync_sites),
         (s.MEMORY_PEAKS, memory.memory_peaks),
@@ -54,8 +58,10 @@ FRAMES: dict[str, tuple[Schema, Callable[[Trace], pd.DataFrame]]] = {
         (s.MODULES_VIEW, attribution.modules),
         (s.ANNOTATIONS, attribution.annotations),
         (s.STACKS, attribution.stacks),
+        (s.FOLDED, attribution.folded),
         (s.WORK_KINDS, attribution.kinds),
         (s.OWNER_COVERAGE, attribution.owner_coverage),
+        (s.ROOFLINE, roofline),
         (s.COVERAGE, coverage.coverage),
         (s.RECORDED, supplied.recorded),
         (s.VIEWS, supplied.views),
@@ -76,8 +82,8 @@ SNAPSHOT_FRAMES: dict[str, tuple[Schema, Callable[[Snapshot], pd.DataFrame]]] = 
 """The same of a memory snapshot."""
 
 
-def frame(recording: Trace | Snapshot, name: str) -> tuple[pd.DataFrame, Schema]:
-    """The frame of this name, and its schema.
+def frame(recording: Trace | Snapshot, name: str, **options: Any) -> tuple[pd.DataFrame, Schema]:
+    """The frame of this name, and its schema; `options` are those that its metric has.
 
     Raises UsageError that lists all names where there is none.
     """
@@ -86,6 +92,6 @@ def frame(recording: Trace | Snapshot, name: str) -> tuple[pd.DataFrame, Schema]
         raise UsageError(f"there is no frame {name!r}; the frames are {', '.join(known)}")
     if isinstance(recording, Trace):
         schema, make = FRAMES[name]
-        return schema.check(make(recording)), schema
+        return schema.check(make(recording, **options)), schema
     schema, take = SNAPSHOT_FRAMES[name]
     return schema.check(take(recording)), schema

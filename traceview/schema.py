@@ -212,6 +212,14 @@ QUEUE_DEPTH = Column("queue_depth", "int64", _COUNT, "work launched before and n
 BACK_PRESSURE_NS = Column(
     "back_pressure_ns", "int64", _NS, "time in launch calls while the device was saturated"
 )
+WORK_NS = Column("work_ns", "int64", _NS, "union of the work that the calls launched")
+SHORTER = Column(
+    "shorter", "int64", _COUNT, "calls that took longer than their work, back-pressure aside"
+)
+LAUNCH_ANNOTATIONS = Column(
+    "annotation_path", "string", _TEXT, "annotations around the calls, as owners have them"
+)
+DEPTH = Column("queue_depth", "int64", _COUNT, "work launched and not yet started, from then on")
 MEDIAN_LATENCY_NS = Column("median_latency_ns", "Int64", _NS, "median launch latency")
 COUNT = Column("count", "int64", _COUNT, "how many")
 
@@ -245,6 +253,7 @@ TEMPORARY = Column("temporary_bytes", "Int64", _BYTES, "allocated and freed with
 TOTAL_NS = Column("total_ns", "int64", _NS, "durations added up, overlap counted twice")
 MEDIAN_NS = Column("median_ns", "int64", _NS, "median duration, rounded down")
 
+STEP_NUMBER = Column("step_number", "int64", _ID, "place of the step among those looked at")
 PATH_KIND = Column("kind", "string", _TEXT, "what the path is in: kernel, queued, cpu_op, ...")
 PATH_NAME = Column("name", "string", _TEXT, "the device work, or the innermost op or call")
 ON_DEVICE = Column("device", "Int64", _ID, "device that ran or waited; missing on the host")
@@ -293,8 +302,16 @@ LAUNCH_LIST = Schema(
     "launches",
     "one row a launch call",
     (NAME, PROCESS, THREAD, START_NS, DURATION_NS, DEVICE_EVENTS, LATENCY_NS, QUEUE_DEPTH,
-     BACK_PRESSURE_NS),
+     BACK_PRESSURE_NS, WORK_NS),
 )  # fmt: skip
+LAUNCH_OWNERS = Schema(
+    "launch_owners",
+    "one row an op and annotation that launches",
+    (OP, LAUNCH_ANNOTATIONS, COUNT, HOST_NS, WORK_NS, SHORTER, BACK_PRESSURE_NS, MEDIAN_LATENCY_NS),
+)
+QUEUE = Schema(
+    "queue", "one row a change of a device's queue, by device and time", (DEVICE_ID, TIME_NS, DEPTH)
+)
 LAUNCH_APIS = Schema(
     "launch_apis", "one row a launch API", (CALL, COUNT, HOST_NS, BACK_PRESSURE_NS,
                                             MEDIAN_LATENCY_NS)
@@ -340,13 +357,13 @@ AT_PEAK = Schema(
 CRITICAL_PATH = Schema(
     "critical_path",
     "one row a stretch of the critical path of a step; they tile it exactly",
-    (STEP, START_NS, DURATION_NS, PATH_KIND, PATH_NAME, OP, ANNOTATION, ON_DEVICE, STREAM, PROCESS,
-     THREAD),
+    (STEP_NUMBER, STEP, START_NS, DURATION_NS, PATH_KIND, PATH_NAME, OP, ANNOTATION, ON_DEVICE,
+     STREAM, PROCESS, THREAD),
 )  # fmt: skip
 CRITICAL_PARTS = Schema(
     "critical_path_parts",
     "one row a step and kind of stretch; they add up to the length of the step",
-    (STEP, PATH_KIND, NS),
+    (STEP_NUMBER, STEP, PATH_KIND, NS),
 )
 CRITICAL_OPS = Schema(
     "critical_path_ops",

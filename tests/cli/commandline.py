@@ -4,10 +4,11 @@ import os
 import subprocess
 import sys
 
-COMMANDS = (
-    "diff", "summary", "steps", "kernels", "gaps", "launches", "syncs", "memory", "columns",
+ON_ONE_TRACE = (
+    "summary", "steps", "kernels", "ops", "modules", "annotations", "stacks", "roofline", "gaps",
+    "launches", "syncs", "memory",
 )  # fmt: skip
-ON_ONE_TRACE = ("summary", "steps", "kernels", "gaps", "launches", "syncs", "memory")
+COMMANDS = ("diff", *ON_ONE_TRACE, "critical-path", "doctor", "export", "columns")
 
 
 def traceview(*arguments: object, **environment: str) -> subprocess.CompletedProcess[str]:

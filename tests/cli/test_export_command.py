@@ -47,6 +47,15 @@ def test_a_view_goes_to_a_file_as_its_frame(recording: Path, command: str) -> No
     assert_frame_equal(store.read(file), made, check_categorical=False)
 
 
+def test_memory_goes_to_a_file_as_its_timeline(tmp_path: Path) -> None:
+    t = TraceBuilder()
+    t.memory(1, 512, 512, address=1)
+    taken = write(tmp_path / "s.pickle", document([], [alloc(1, 512, 1), alloc(2, 512, 2)]))
+    for file, rows in ((t.write(tmp_path / "trace.json"), 1), (taken, 2)):
+        run("memory", file, "-o", tmp_path / "timeline.arrow")
+        assert len(store.read(tmp_path / "timeline.arrow")) == rows
+
+
 def test_a_snapshot_has_frames_of_its_own(tmp_path: Path) -> None:
     content = document([segment(0x4000, (512, 512, []))], [alloc(0x4000, 512, 1)])
     file = tmp_path / "events.parquet"

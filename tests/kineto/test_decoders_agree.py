@@ -119,7 +119,8 @@ TIMES = (
     | st.decimals(-1000, 10**6, places=5).map(lambda d: f"{d:f}")
 )
 NUMBERS = st.integers(-(2**70), 2**70) | st.integers(-3, 100)
-VALUES = st.none() | st.booleans() | NUMBERS | NAMES | st.floats(allow_nan=False, allow_infinity=False)
+FLOATS = st.floats(allow_nan=False, allow_infinity=False)
+VALUES = st.none() | st.booleans() | NUMBERS | NAMES | FLOATS
 NESTED = st.recursive(
     VALUES, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(NAMES, inner, max_size=3)
 )

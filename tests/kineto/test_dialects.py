@@ -71,7 +71,8 @@ def test_rocm_copies_and_xpu_counters_are_no_kernels(tmp_path: Path) -> None:
 
 def spans(trace: Trace) -> set[tuple[str, int, int]]:
     host = trace.host
-    return set(zip(host[s.NAME], host[s.START_NS] // 1000, host[s.DURATION_NS] // 1000))
+    starts, lengths = host[s.START_NS] // 1000, host[s.DURATION_NS] // 1000
+    return set(zip(host[s.NAME], starts, lengths, strict=True))
 
 
 def notes(trace: Trace) -> dict[str, int | None]:

@@ -1,5 +1,6 @@
 """What recorders break (format notes, 6): the right value, the count, and the place."""
 
+import gzip
 import json
 from pathlib import Path
 
@@ -223,7 +224,7 @@ def test_no_events_at_all(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("percent", range(1, 100))
 def test_a_recording_cut_at_every_percent_keeps_what_is_before_the_cut(
-    shared: Path, tmp_path: Path, percent: int, whole: tuple[bytes, list[int]]
+    tmp_path: Path, percent: int, whole: tuple[bytes, list[int]]
 ) -> None:
     text, ends = whole
     file = tmp_path / "trace.json"
@@ -236,8 +237,6 @@ def test_a_recording_cut_at_every_percent_keeps_what_is_before_the_cut(
 @pytest.fixture(scope="module")
 def whole(shared: Path) -> tuple[bytes, list[int]]:
     """A real recording, and where each of its entries ends."""
-    import gzip
-
     text = gzip.decompress((shared / "h200" / "attn_flash_fwd.pt.trace.json.gz").read_bytes())
     decoder, ends = json.JSONDecoder(), []
     characters = text.decode("ascii")

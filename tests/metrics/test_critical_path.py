@@ -59,7 +59,7 @@ def test_parts_and_ops_add_up_to_the_path() -> None:
     path = critical_path(trace, steps(trace))
     parts, ops = critical_path_parts(path), critical_path_ops(path)
     assert parts[s.NS].sum() == ops[s.NS].sum() == 45 * US
-    assert parts.iloc[0].tolist() == ["ProfilerStep#1", "kernel", 35 * US]
+    assert parts.iloc[0].tolist() == [0, "ProfilerStep#1", "kernel", 35 * US]
     relu = ops[ops[s.OP] == "aten::relu"].iloc[0]
     assert (relu[s.PATH_HOST_NS], relu[s.PATH_DEVICE_NS]) == (3 * US, 7 * US)
 
@@ -122,6 +122,20 @@ def test_the_backward_thread_lies_between_forward_and_optimizer() -> None:
     ]
 
 
+def test_what_loads_data_is_the_dataloader_whatever_the_op() -> None:
+    t = TraceBuilder()
+    t.annotation("enumerate(DataLoader)#next", 0, 10)
+    t.op("aten::stack", 2, 5)
+    t.python("train.py(1): step", 0, 14)
+    t.op("aten::add", 14, 1)
+    assert [(kind, at, length) for kind, at, length, _ in found(t.trace())] == [
+        ("dataloader", 2, 5),
+        ("dataloader", 7, 3),
+        ("python", 10, 4),
+        ("cpu_op", 14, 1),
+    ]
+
+
 def test_a_recording_without_a_device_is_the_host_alone() -> None:
     t = TraceBuilder()
     t.op("aten::add", 0, 10)
@@ -142,12 +156,12 @@ def test_the_path_tiles_each_step(built: TraceBuilder) -> None:
     trace = built.trace()
     table = steps(trace)
     path = critical_path(trace, table)
-    length = critical_path_parts(path).groupby(s.STEP)[s.NS].sum()
-    period = table.set_index(s.STEP)[s.DEVICE_PERIOD_NS].dropna()
-    if not table.empty and table[s.SOURCE].iloc[0] == "profiler_step":
-        period = period[period > 0]
+    length = critical_path_parts(path).groupby(s.STEP_NUMBER)[s.NS].sum()
+    period = table[s.DEVICE_PERIOD_NS].dropna()
+    period = period[period > 0]
+    if path[s.STEP].ne(WHOLE).all():
         assert length.reindex(period.index).tolist() == period.tolist()
-    for _, mine in path.groupby(s.STEP):
+    for _, mine in path.groupby(s.STEP_NUMBER):
         end = (mine[s.START_NS] + mine[s.DURATION_NS]).to_numpy()
         assert (mine[s.START_NS].to_numpy()[1:] == end[:-1]).all()
     assert (path[s.DURATION_NS] > 0).all()
@@ -171,8 +185,8 @@ def test_real_recordings(shared: Path, load: Callable[[Path], Trace], name: str)
     begin = monotonic()
     path = critical_path(trace, table)
     assert monotonic() - begin < 10
-    length = path.groupby(s.STEP)[s.DURATION_NS].sum()
-    period = table.set_index(s.STEP)[s.DEVICE_PERIOD_NS].dropna()
+    length = path.groupby(s.STEP_NUMBER)[s.DURATION_NS].sum()
+    period = table[s.DEVICE_PERIOD_NS].dropna()
     assert (length[period.index] == period.astype("int64")).all()
 
 

@@ -13,7 +13,9 @@ US = 1000
 def devices(t: TraceBuilder) -> pd.DataFrame:
     """The frame of devices in microseconds."""
     frame = traceview.devices(t.trace()).set_index(s.DEVICE_ID)
-    return frame.apply(lambda column: column // US if column.name.endswith("_ns") else column)
+    for column in frame.columns[frame.columns.str.endswith("_ns")]:
+        frame[column] //= US
+    return frame
 
 
 def test_three_kernels() -> None:

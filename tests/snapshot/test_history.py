@@ -95,6 +95,12 @@ def test_an_overflow_that_the_file_states_is_believed() -> None:
     assert snapshot_notes(stated)[s.CODE].tolist() == ["ring_buffer_overflowed"]
 
 
+@pytest.mark.parametrize(("most", "codes"), [(2, ["ring_buffer_overflowed"]), (3, [])])
+def test_a_full_ring_buffer_may_have_lost_events(most: int, codes: list[str]) -> None:
+    full = snapshot(document([], [alloc(1, 512, 1), free(1, 512, 2)], max_entries=most))
+    assert snapshot_notes(full)[s.CODE].tolist() == codes
+
+
 def test_frees_of_unknown_blocks_are_counted_and_raise_the_baseline() -> None:
     unknown = snapshot(document([], [free(0x7000, 2048, 1), alloc(1, 512, 2), free(1, 512, 3)]))
     peak = snapshot_peaks(unknown).iloc[0]

@@ -29,6 +29,7 @@ Terms:
                    full: the host was waiting, cheaper launches gain nothing
   launch latency   start of the work minus start of its launch call; unknown,
                    never negative, where the two clocks disagree
+  shorter          calls that took longer than the work that they launched
 """
 
 

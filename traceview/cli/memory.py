@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from traceview.cli.output import output_options
-from traceview.cli.reports import limit_option, report, trace_argument
+from traceview.cli.output import FRAMES, frame_options
+from traceview.cli.reports import limit_option, load, report, send_frame, trace_argument
 
 if TYPE_CHECKING:
     from traceview.cli.output import Output
@@ -22,6 +22,7 @@ Examples:
   traceview memory trace.json.gz
   traceview memory snapshot.pickle
   traceview memory trace.json.gz --format json | jq .peaks
+  traceview memory trace.json.gz -o timeline.parquet
 
 \b
 Terms:
@@ -36,20 +37,27 @@ Terms:
 @click.command("memory", help=HELP)
 @trace_argument
 @limit_option
-@output_options
+@frame_options
 def command(trace: str, output: Output, limit: int | None) -> None:
     """Send the report."""
     from traceview.snapshot.unpickle import is_pickle  # noqa: PLC0415 -- help needs none of it
 
     if is_pickle(trace):
         _snapshot(trace, output, limit)
+    elif output.format in FRAMES:
+        output.spare(trace)
+        send_frame(load(trace), "memory_timeline", output)
     else:
         report("memory", trace, output, limit=limit)
 
 
 def _snapshot(path: str, output: Output, limit: int | None) -> None:
-    from traceview.report import snapshot as snapshot_report  # noqa: PLC0415 -- it needs pandas
-    from traceview.snapshot import load  # noqa: PLC0415
+    from traceview import snapshot  # noqa: PLC0415 -- help has no time for pandas
+    from traceview.report import snapshot as snapshot_report  # noqa: PLC0415
 
     output.spare(path)
-    output.write(snapshot_report.document(load(path), limit=limit))
+    taken = snapshot.load(path)
+    if output.format in FRAMES:
+        send_frame(taken, "snapshot_timeline", output)
+    else:
+        output.write(snapshot_report.document(taken, limit=limit))

@@ -41,16 +41,17 @@ def report(name: str, trace: str, output: Output, **options: Any) -> None:
     """
     output.spare(trace)
     loaded = load(trace)
-    if output.format in FRAMES:
-        send_frame(loaded, name, output)
-        return
     given = {option: value for option, value in options.items() if value is not None}
+    if output.format in FRAMES:
+        given.pop("limit", None)  # a frame has all rows
+        send_frame(loaded, name, output, **given)
+        return
     document = import_module(f"traceview.report.{name}").document
     output.write(document(loaded, **given))
 
 
-def send_frame(recording: Trace | Snapshot, name: str, output: Output) -> None:
-    """Send the frame of this name."""
+def send_frame(recording: Trace | Snapshot, name: str, output: Output, **options: Any) -> None:
+    """Send the frame of this name, made with the options of its metric."""
     from traceview.frames import frame  # noqa: PLC0415 -- help has no time for pandas
 
-    output.write_frame(*frame(recording, name))
+    output.write_frame(*frame(recording, name, **options))

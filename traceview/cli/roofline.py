@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from traceview.cli.output import output_options
+from traceview.cli.output import frame_options
 from traceview.cli.reports import limit_option, report, trace_argument
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def _rates(
     " (memory). May be given several times.",
 )
 @limit_option
-@output_options
+@frame_options
 def command(trace: str, output: Output, limit: int | None, peaks: dict[str, float] | None) -> None:
     """Send the report."""
     report("roofline", trace, output, limit=limit, peaks=peaks)

@@ -42,4 +42,5 @@ Terms:
 @partial(output_options, special=("folded", *FRAMES))
 def command(trace: str, output: Output, limit: int | None, host: bool) -> None:
     """Send the report."""
-    report("stacks", trace, output, limit=limit, host=host or None)
+    folds_host = host and output.format not in FRAMES
+    report("stacks", trace, output, limit=limit, host=folds_host or None)

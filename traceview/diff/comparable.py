@@ -122,17 +122,27 @@ def _steps(before: Sequence[Measured], after: Sequence[Measured]) -> Iterator[Re
         yield Reason("no_steps", text, forbids=True)
     elif not stepped[0]:
         yield Reason("no_steps", "no steps on either side: whole windows are compared")
-    for name, side in (("before", before), ("after", after)):
-        excluded = {reason for recording in side for reason in _left_out(recording)}
-        if excluded:
-            used, recorded = sum(len(r.used) for r in side), sum(r.all_steps for r in side)
-            why = "; ".join(REASONS[code] for code in sorted(excluded))
-            text = f"{name}: {used} of {recorded} steps count ({why})"
-            yield Reason("steps_excluded", text, informs=True)
+    texts = _exclusions(before), _exclusions(after)
+    if texts[0] == texts[1] and texts[0]:
+        yield Reason("steps_excluded", f"on both sides {texts[0]}", informs=True)
+    else:
+        for name, text in zip(("before", "after"), texts, strict=True):
+            if text:
+                yield Reason("steps_excluded", f"{name}: {text}", informs=True)
     counts = [sum(len(r.used) for r in side) for side in (before, after)]
     if all(stepped) and counts[0] != counts[1]:
         text = f"{counts[0]} steps before, {counts[1]} after"
         yield Reason("step_counts_differ", text, informs=True)
+
+
+def _exclusions(side: Sequence[Measured]) -> str:
+    """How many steps of a side count and why others do not; empty where all do."""
+    excluded = {reason for recording in side for reason in _left_out(recording)}
+    if not excluded:
+        return ""
+    used, recorded = sum(len(r.used) for r in side), sum(r.all_steps for r in side)
+    why = "; ".join(REASONS[code] for code in sorted(excluded))
+    return f"{used} of {recorded} steps count ({why})"
 
 
 def _left_out(recording: Measured) -> set[str]:

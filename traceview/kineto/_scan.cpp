@@ -116,7 +116,7 @@ class Dictionary {
     if (code < 0) return false;
     const uint64_t begin = code ? ends_[code - 1] : 0;
     return ends_[code] - begin == length &&
-           std::memcmp(bytes_.data() + begin, text, length) == 0;
+           (length == 0 || std::memcmp(bytes_.data() + begin, text, length) == 0);
   }
 
   void grow() {

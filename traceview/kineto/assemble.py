@@ -122,7 +122,7 @@ def assemble(events: Events, path: str | None = None) -> Trace:
     process_of_row = _process_of_rows(host, device, categories, notes)
     launches = _launches(host, device, categories, process_of_row, work)
     faults = _faults(host, device, launches, work, notes)
-    origin = _origin(host, device, faults)
+    origin = _origin(host, device, faults, events.start_ns[memory_rows])
     metadata = _metadata(events, path, origin, tuple(notes))
     return Trace(
         _host_frame(host, categories, origin),
@@ -235,12 +235,16 @@ def _faults(
     return faulty
 
 
-def _origin(host: _Part, device: _Part, faults: NDArray[np.bool_]) -> int:
-    """The file's time at which the trace begins: its first event with a usable time."""
+def _origin(host: _Part, device: _Part, faults: NDArray[np.bool_], memory: Ints) -> int:
+    """The file's time at which the trace begins: its first event with a usable time.
+
+    Memory events have a say only where nothing else is recorded.
+    """
     starts = host.events.start_ns[host.rows]
     usable = starts[~sanity.far(starts, starts[starts != 0])] if starts.any() else starts
     sound = np.concatenate((usable, device.events.start_ns[device.rows][~faults]))
-    return int(sound.min()) if sound.size else 0
+    moments = sound if sound.size else memory
+    return int(moments.min()) if moments.size else 0
 
 
 def _host_frame(part: _Part, categories: Texts, origin: int) -> pd.DataFrame:

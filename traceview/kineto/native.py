@@ -29,7 +29,7 @@ _INTEGERS: Final = {name: place for place, name in enumerate(INTEGER_ARGUMENTS)}
 _TEXTS: Final = {
     name: place for place, name in enumerate((*TEXT_ARGUMENTS, ASYNC_ID), len(INTEGER_ARGUMENTS))
 }
-_COLUMN_OF_KEY: Final = {key: _INTEGERS[name] for key, name in INTEGER_KEYS.items()} | {
+COLUMN_OF_KEY: Final = {key: _INTEGERS[name] for key, name in INTEGER_KEYS.items()} | {
     key: _TEXTS[name] for key, name in TEXT_KEYS.items()
 }
 
@@ -178,11 +178,11 @@ class NativeDecoder:
 
 
 def _new_scanner(found: ctypes.CDLL) -> int:
-    keys = (ctypes.c_char_p * len(_COLUMN_OF_KEY))(*(key.encode() for key in _COLUMN_OF_KEY))
-    columns = (ctypes.c_int32 * len(_COLUMN_OF_KEY))(*_COLUMN_OF_KEY.values())
+    keys = (ctypes.c_char_p * len(COLUMN_OF_KEY))(*(key.encode() for key in COLUMN_OF_KEY))
+    columns = (ctypes.c_int32 * len(COLUMN_OF_KEY))(*COLUMN_OF_KEY.values())
     unsigned = (ctypes.c_uint8 * len(_INTEGERS))(*(name in UNSIGNED for name in _INTEGERS))
     scanner = found.traceview_scanner_new(
-        keys, columns, len(_COLUMN_OF_KEY), unsigned, len(_INTEGERS), len(TEXT_ARGUMENTS)
+        keys, columns, len(COLUMN_OF_KEY), unsigned, len(_INTEGERS), len(TEXT_ARGUMENTS)
     )
     if not scanner:
         raise MemoryError

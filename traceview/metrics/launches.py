@@ -8,6 +8,8 @@ from numpy.typing import NDArray
 
 from traceview import intervals
 from traceview import schema as s
+from traceview.context import thread_numbers
+from traceview.owners import Ownership, categorical
 from traceview.trace import LAUNCHING, Trace
 
 _FULL_QUEUE = 1000
@@ -34,6 +36,8 @@ def launches(trace: Trace) -> pd.DataFrame:
     begin = called[s.START_NS].to_numpy()
     latency = first - begin
     depth, pressed = _queue(trace, linked, called, place)
+    start = linked[s.START_NS].to_numpy()
+    end = start + linked[s.DURATION_NS].to_numpy()
     unknown = (latency < 0) | (first == np.iinfo(np.int64).max)
     return s.LAUNCH_LIST.frame(
         {
@@ -46,6 +50,7 @@ def launches(trace: Trace) -> pd.DataFrame:
             s.LATENCY_NS: pd.arrays.IntegerArray(np.where(unknown, 0, latency), unknown),
             s.QUEUE_DEPTH: depth,
             s.BACK_PRESSURE_NS: np.where(pressed, called[s.DURATION_NS].to_numpy(), 0),
+            s.WORK_NS: intervals.union_lengths(place, start, end, len(called)),
         }
     )
 
@@ -65,6 +70,73 @@ def launch_apis(trace: Trace) -> pd.DataFrame:
         }
     )
     return frame.sort_values(s.HOST_NS, ascending=False, kind="stable", ignore_index=True)
+
+
+def launch_owners(trace: Trace) -> pd.DataFrame:
+    """Launch calls by innermost op and annotation, most host time first.
+
+    Columns as schema.LAUNCH_OWNERS. Calls that are `shorter` launch work that does not last as long
+    as they do: such work cannot keep a device busy from one thread, only fewer and larger pieces
+    or a graph can.
+    """
+    calls = launches(trace)
+    owned = Ownership.of(trace)
+    moments = owned.at(thread_numbers(trace, _called(trace)), calls[s.START_NS])
+    names = trace.host[s.NAME].cat.categories
+    op = np.append(owned.nodes.name, -1)[owned.op_at(moments.node)]
+    calls[s.OP] = categorical(op, names).astype("string")
+    paths = categorical(owned.annotations.of(moments), owned.annotations.texts)
+    calls[s.LAUNCH_ANNOTATIONS] = paths.astype("string")
+    calls[s.SHORTER] = shorter_than_their_launch(calls)
+    places = calls.groupby([s.OP, s.LAUNCH_ANNOTATIONS], dropna=False, sort=True)
+    keys = places.size().index.to_frame(index=False)
+    frame = s.LAUNCH_OWNERS.frame(
+        {
+            s.OP: keys[s.OP],
+            s.LAUNCH_ANNOTATIONS: keys[s.LAUNCH_ANNOTATIONS],
+            s.COUNT: places.size().to_numpy(),
+            s.HOST_NS: places[s.DURATION_NS].sum().to_numpy(),
+            s.WORK_NS: places[s.WORK_NS].sum().to_numpy(),
+            s.SHORTER: places[s.SHORTER].sum().to_numpy(),
+            s.BACK_PRESSURE_NS: places[s.BACK_PRESSURE_NS].sum().to_numpy(),
+            s.MEDIAN_LATENCY_NS: np.floor(places[s.LATENCY_NS].median()).astype("Int64"),
+        }
+    )
+    return frame.sort_values(s.HOST_NS, ascending=False, kind="stable", ignore_index=True)
+
+
+def shorter_than_their_launch(calls: pd.DataFrame) -> NDArray[np.bool_]:
+    """Which rows of `launches` launch work shorter than the call, when no queue held it up."""
+    brief = calls[s.WORK_NS] < calls[s.DURATION_NS]
+    return (brief & (calls[s.BACK_PRESSURE_NS] == 0)).to_numpy(dtype=bool)
+
+
+def queue(trace: Trace) -> pd.DataFrame:
+    """How much work waits on each device over time; columns as schema.QUEUE.
+
+    Work counts from the begin of its launch call until it starts. Work without a launch in the
+    file, or that starts before its launch, is not in it.
+    """
+    work = trace.work
+    linked = work[work[s.LAUNCH].notna()]
+    launched = trace.host[s.START_NS].to_numpy()[linked[s.LAUNCH].to_numpy(dtype=np.int64)]
+    started = linked[s.START_NS].to_numpy()
+    device = linked[s.DEVICE_ID].to_numpy()
+    waits = started > launched
+    times = np.concatenate((launched[waits], started[waits]))
+    change = np.repeat([1, -1], int(waits.sum()))
+    both = np.concatenate((device[waits], device[waits]))
+    table = pd.DataFrame({s.DEVICE_ID: both, s.TIME_NS: times, s.DEPTH: change})
+    steps = table.groupby([s.DEVICE_ID, s.TIME_NS], sort=True)[s.DEPTH].sum()
+    depth = steps.groupby(level=0).cumsum()
+    keys = depth.index.to_frame(index=False)
+    return s.QUEUE.frame(
+        {
+            s.DEVICE_ID: keys[s.DEVICE_ID],
+            s.TIME_NS: keys[s.TIME_NS],
+            s.DEPTH: depth.to_numpy(),
+        }
+    )
 
 
 def _called(trace: Trace) -> pd.DataFrame:

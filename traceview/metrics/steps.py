@@ -173,14 +173,15 @@ def _repeated(trace: Trace) -> pd.DataFrame:
     launches = trace.work[s.LAUNCH].dropna().to_numpy(dtype=np.int64)
     host = trace.host
     when = host[s.START_NS].to_numpy()[launches]
-    best, most = ranges.iloc[:0], launches.size / 2
+    best, most = ranges.iloc[:0], (launches.size // 2 + 1, 0)
     for _, group in ranges.groupby(names, sort=True):
         begin = group[s.START_NS].to_numpy()
         end = begin + group[s.DURATION_NS].to_numpy()
         disjoint = bool((begin[1:] >= end[:-1]).all())
         held = int((intervals.innermost(begin, end, when) >= 0).sum())
-        if len(group) > 1 and disjoint and held > most:
-            best, most = group, held
+        rank = held, int((end - begin).sum())
+        if len(group) > 1 and disjoint and rank > most:
+            best, most = group, rank
     return best
 
 

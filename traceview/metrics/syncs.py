@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from traceview import intervals
 from traceview import schema as s
 from traceview.calls import blocking
 from traceview.context import site, thread_numbers
+from traceview.intervals import Ints
 from traceview.trace import Trace
 
 _SITE = [s.CALL, s.KIND, s.OP, s.ANNOTATION, s.FRAME]
@@ -24,10 +29,7 @@ def syncs(trace: Trace) -> pd.DataFrame:
     calls = trace.host.loc[kinds.index]
     begin = calls[s.START_NS].to_numpy()
     end = begin + calls[s.DURATION_NS].to_numpy()
-    work = trace.work
-    start = work[s.START_NS].to_numpy()
-    busy = intervals.union(start, start + work[s.DURATION_NS].to_numpy())
-    working = intervals.overlap(busy, begin, end)
+    working = _worked(trace, calls[s.PROCESS].astype("str").to_numpy(), begin, end)
     return s.SYNC_LIST.frame(
         {
             s.CALL: calls[s.NAME].astype("string"),
@@ -41,6 +43,20 @@ def syncs(trace: Trace) -> pd.DataFrame:
             **site(trace, thread_numbers(trace, calls), begin),
         }
     )
+
+
+def _worked(trace: Trace, process: NDArray[Any], begin: Ints, end: Ints) -> Ints:
+    """How long a device of the process worked in each [begin, end)."""
+    work = trace.work
+    owner = work[s.PROCESS].astype("str").to_numpy()
+    start = work[s.START_NS].to_numpy()
+    finish = start + work[s.DURATION_NS].to_numpy()
+    result = np.zeros(begin.size, dtype=np.int64)
+    for name in np.unique(process):
+        its, mine = owner == name, process == name
+        busy = intervals.union(start[its], finish[its])
+        result[mine] = intervals.overlap(busy, begin[mine], end[mine])
+    return result
 
 
 def sync_sites(trace: Trace) -> pd.DataFrame:

@@ -113,6 +113,6 @@ def _lead(path: pd.DataFrame, kinds: pd.DataFrame) -> Iterator[str]:
 
 
 def _adds_up(path: pd.DataFrame) -> str:
-    length, count = int(path[s.DURATION_NS].sum()), int(path[s.STEP].nunique())
+    length, count = int(path[s.DURATION_NS].sum()), int(path[s.STEP_NUMBER].nunique())
     what = "one path" if count == 1 else f"the paths of {count:,} steps"
     return f"The rows add up to {units.text(length, Unit.NS)}, the length of {what}."

@@ -81,7 +81,7 @@ def _lead(peaks: pd.DataFrame, at_peak: pd.DataFrame, notes: pd.DataFrame) -> It
         yield f"GPU {device}: peak allocated {_size(peak)}{''.join(most)}."
         yield f"{held[0].upper()}{held[1:]}."
     if "ring_buffer_overflowed" in set(notes[s.CODE]):
-        yield "The ring buffer overflowed: whether an earlier peak was higher cannot be told."
+        yield "The ring buffer lost events: whether an earlier peak was higher cannot be told."
 
 
 def _size(value: object) -> str:

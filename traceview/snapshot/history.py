@@ -172,11 +172,11 @@ def _notes(snapshot: Snapshot) -> Iterator[Note]:
             " been higher; record with a larger max_entries",
             lost,
         )
-    elif snapshot.overflowed:
+    elif snapshot.overflowed or any(_full(snapshot, device) for device in devices):
         yield Note(
             "ring_buffer_overflowed",
-            "the ring buffer overflowed: an earlier peak may have been higher; record with a larger"
-            " max_entries",
+            "the ring buffer is full or overflowed: an earlier peak may have been higher; record"
+            " with a larger max_entries",
         )
     if unknown := sum(int(device.unknown.sum()) for device in devices):
         yield Note(
@@ -207,6 +207,11 @@ def _lost(snapshot: Snapshot, device: _Device) -> int:
     alive = (device.size > 0) & (device.freed_at == device.size.size)
     kept = device.events[s.ADDRESS].to_numpy(dtype=np.uint64, na_value=0)[alive]
     return int((~np.isin(recorded[s.ADDRESS].to_numpy(dtype=np.uint64), kept)).sum())
+
+
+def _full(snapshot: Snapshot, device: _Device) -> bool:
+    """Whether the buffer holds as many events as it can, so that older ones may be gone."""
+    return snapshot.max_entries is not None and len(device.events) >= snapshot.max_entries
 
 
 def _unsplit(device: _Device) -> int:

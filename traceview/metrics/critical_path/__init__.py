@@ -37,9 +37,9 @@ from traceview import schema as s
 from traceview.context import names_at, site, thread_numbers
 from traceview.intervals import Ints
 from traceview.metrics.critical_path.device import waits
-from traceview.metrics.critical_path.doing import Pieces, doing
+from traceview.metrics.critical_path.doing import Pieces, pieces_of
 from traceview.metrics.critical_path.host import threads
-from traceview.metrics.critical_path.walk import RETURNING, WORKING, Stretch, walk
+from traceview.metrics.critical_path.walk import RETURNING, WORKING, Stretch, walked
 from traceview.trace import OP, Trace
 
 WHOLE = "whole window"
@@ -60,7 +60,7 @@ def critical_path(trace: Trace, steps: pd.DataFrame | None = None) -> pd.DataFra
     path = _path(trace, windows)
     host = np.flatnonzero(path.thread >= 0)
     device = np.flatnonzero(path.thread < 0)
-    pieces = doing(trace, path.thread[host], path.start[host], path.end[host])
+    pieces = pieces_of(trace, path.thread[host], path.start[host], path.end[host])
     stretch = np.append(host[pieces.stretch], device)
     start = np.append(pieces.start, path.start[device])
     event = np.append(pieces.event, np.full(device.size, _NONE))
@@ -80,15 +80,13 @@ def critical_path(trace: Trace, steps: pd.DataFrame | None = None) -> pd.DataFra
 
 def critical_path_parts(path: pd.DataFrame) -> pd.DataFrame:
     """The path by step and kind, ns; columns as schema.CRITICAL_PARTS, most first in each step."""
-    sums = path.groupby([s.STEP, s.PATH_KIND], sort=False, observed=True)[s.DURATION_NS].sum()
-    keys = sums.index.to_frame(index=False)
-    frame = s.CRITICAL_PARTS.frame(
-        {s.STEP: keys[s.STEP], s.PATH_KIND: keys[s.PATH_KIND], s.NS: sums.to_numpy()}
+    keys = [s.STEP_NUMBER, s.STEP, s.PATH_KIND]
+    sums = path.groupby(keys, sort=False)[s.DURATION_NS].sum()
+    found = sums.index.to_frame(index=False)
+    frame = s.CRITICAL_PARTS.frame({**{key: found[key] for key in keys}, s.NS: sums.to_numpy()})
+    return frame.sort_values(
+        [s.STEP_NUMBER, s.NS], ascending=[True, False], kind="stable", ignore_index=True
     )
-    order = pd.Series(range(len(frame)), dtype="int64").groupby(frame[s.STEP]).transform("min")
-    by_size = frame.assign(order=order).sort_values(["order", s.NS], ascending=[True, False],
-                                                    kind="stable", ignore_index=True)  # fmt: skip
-    return by_size.drop(columns="order")
 
 
 def critical_path_ops(path: pd.DataFrame) -> pd.DataFrame:
@@ -133,7 +131,7 @@ def _windows(trace: Trace, steps: pd.DataFrame) -> Iterator[tuple[str, int, int,
             yield WHOLE, int(work[s.START_NS].min()), int(ends.max()), thread
         return
     host = trace.host
-    first: dict[str, int] = {}
+    before: dict[str, int] = {}
     begin = steps[s.START_NS].to_numpy()
     finish = begin + steps[s.HOST_NS].to_numpy()
     end = steps[s.DEVICE_END_NS].to_numpy(dtype=np.int64, na_value=_NONE)
@@ -148,8 +146,8 @@ def _windows(trace: Trace, steps: pd.DataFrame) -> Iterator[tuple[str, int, int,
             yield str(name), int(begin[row]), int(finish[row]), int(number[position + at])
             continue
         own = int(end[row] - period[row]) if period[row] >= 0 else int(begin[row])
-        yield str(name), first.get(process, own), int(end[row]), _NONE
-        first[process] = max(int(end[row]), first.get(process, own))
+        yield str(name), before.get(process, own), int(end[row]), _NONE
+        before[process] = int(end[row])
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,7 +186,7 @@ def _path(trace: Trace, windows: list[tuple[str, int, int, int]]) -> _Path:
     for number, (_, low, high, thread) in enumerate(windows):
         last = int(np.searchsorted(end[by_end], high, "right")) - 1
         begin = (int(by_end[last]), _NONE) if thread < 0 else (_NONE, thread)
-        path = walk(waiting, running, launching, (low, high), begin)
+        path = walked(waiting, running, launching, (low, high), begin)
         stretches += path
         owners += [number] * len(path)
     start, until, what, on, thread_of = zip(*stretches, strict=True) if stretches else [()] * 5
@@ -230,6 +228,7 @@ def _frame(trace: Trace, rows: _Rows, steps: list[str]) -> pd.DataFrame:
     did = names_at(trace, rows.event).fillna(_UNOBSERVED)
     return s.CRITICAL_PATH.frame(
         {
+            s.STEP_NUMBER: rows.window,
             s.STEP: np.array(steps, dtype=object)[rows.window],
             s.START_NS: rows.start,
             s.DURATION_NS: rows.end - rows.start,

@@ -14,8 +14,11 @@ from traceview.context import thread_numbers
 from traceview.intervals import Ints
 from traceview.trace import ANNOTATION, FRAME, LAUNCHING, OP, Trace
 
-HOST_KINDS = ("sync", "memcpy_blocking", "allocation", "overhead", "launch_call", "cpu_op",
-              "dataloader", "python", "unobserved")  # fmt: skip
+HOST_KINDS = (
+    "sync", "memcpy_blocking", "allocation", "overhead", "dataloader", "launch_call", "cpu_op",
+    "python", "unobserved",
+)  # fmt: skip
+"""What a host thread may do; the first that applies counts, as for the causes of idle time."""
 _DATALOADER = "enumerate(DataLoader)"
 _NONE = -1
 
@@ -30,11 +33,12 @@ class Pieces(NamedTuple):
     event: NDArray[np.intp]
 
 
-def doing(trace: Trace, thread: Ints, start: Ints, end: Ints) -> Pieces:
+def pieces_of(trace: Trace, thread: Ints, start: Ints, end: Ints) -> Pieces:
     """The stretches [start, end) of host threads, cut into pieces of one kind and one event.
 
-    The kind is that of the innermost op or call (HOST_KINDS); outside of these a DataLoader range
-    counts before Python frames. `event` is a position in the host frame, -1 outside op and call.
+    The kind is that of the innermost op or call, or of the DataLoader range or Python frame around
+    it if that comes before it in HOST_KINDS. `event` is a position in the host frame, -1 outside op
+    and call.
     """
     host = trace.host
     low = int(min(host[s.START_NS].min(), start.min())) if start.size else 0
@@ -55,13 +59,10 @@ def doing(trace: Trace, thread: Ints, start: Ints, end: Ints) -> Pieces:
     found = intervals.innermost(begin, finish, edges[:-1])
     event = np.append(inner.index.to_numpy(), _NONE)[found]
     until = np.minimum(edges[:-1] + 1, edges[1:])
-    number = np.where(
-        intervals.overlap(loading, edges[:-1], until) > 0,
-        HOST_KINDS.index("dataloader"),
-        np.where(intervals.overlap(frames, edges[:-1], until) > 0,
-                 HOST_KINDS.index("python"), HOST_KINDS.index("unobserved")),
-    )  # fmt: skip
-    number = np.where(event >= 0, np.append(_kinds(trace), 0)[event], number)
+    number = np.append(_kinds(trace), HOST_KINDS.index("unobserved"))[event]
+    for spans, kind in ((loading, "dataloader"), (frames, "python")):
+        inside = intervals.overlap(spans, edges[:-1], until) > 0
+        number = np.where(inside, np.minimum(number, HOST_KINDS.index(kind)), number)
     offset = thread * width - low
     stretch, left, right, place = _cut(edges, start + offset, end + offset)
     back = offset[stretch]
@@ -73,7 +74,7 @@ _LEAST, _MOST = np.iinfo(np.int64).min // 2, np.iinfo(np.int64).max // 2
 
 
 def _outside(trace: Trace) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """What a thread may be in outside ops and calls: DataLoader ranges, Python frames."""
+    """What a thread may be in besides ops and calls: DataLoader ranges, Python frames."""
     ranges = trace.host_of(ANNOTATION)
     loading = ranges[s.NAME].astype("str").str.startswith(_DATALOADER)
     return ranges[loading], trace.host_of(FRAME)

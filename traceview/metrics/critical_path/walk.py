@@ -24,7 +24,7 @@ class Stretch(NamedTuple):
     thread: int = _NONE
 
 
-def walk(
+def walked(
     waits: Waits,
     threads: Mapping[int, Thread],
     launching: list[int],

@@ -1,0 +1,168 @@
+"""Where a difference comes from, in words: regions, replacements and causes of idle time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from traceview import schema as s
+from traceview import units
+from traceview.diff import TraceDiff
+from traceview.diff.attribute import ANYWHERE, BUSY, IDLE, SEPARATOR
+from traceview.document import Field, Section, Table
+from traceview.kernel_names import short
+from traceview.report import pictures
+from traceview.report.causes import EXPLAINED
+from traceview.report.rows import records, values
+from traceview.units import Unit
+
+
+def sections(diff: TraceDiff, shown: int) -> Iterator[Section]:
+    """The breakdown by region, `shown` rows of it, and what the largest replacement is made of."""
+    frame = diff.attribution
+    if frame.empty:
+        return
+    total = int(frame[s.DELTA_NS].sum())
+    fields = (
+        Field("delta", Unit.NS, signed=True),
+        Field("before", Unit.NS),
+        Field("after", Unit.NS),
+        Field("what", prose=True),
+    )
+    groups = _groups(records(frame, s.ATTRIBUTION.columns))
+    rows = tuple((g.delta, g.before, g.after, g.text) for g in groups)
+    busy = int(frame.loc[(frame[s.PART] == BUSY).to_numpy(), s.DELTA_NS].sum())
+    parts = (units.text(ns, Unit.NS, signed=True) for ns in (busy, total - busy))
+    lines = (" busy and ".join(parts) + " idle; the rows add up exactly.",)
+    title = f"Where the {units.text(total, Unit.NS, signed=True)} of the device period come from"
+    before = sum(group.before for group in groups)
+    steps = [(group.text, group.delta) for group in groups]
+    yield Section(
+        title,
+        lines,
+        (Table("attribution", fields, rows, shown),),
+        (lambda: pictures.waterfall("From before to after, a step", before, steps),),
+    )
+    yield from _replaced(diff)
+
+
+@dataclass(frozen=True, slots=True)
+class _Group:
+    """Rows of one region, or one cause of idle time, as one line."""
+
+    text: str
+    before: int
+    after: int
+
+    @property
+    def delta(self) -> int:
+        return self.after - self.before
+
+
+def _groups(rows: Sequence[dict[str, Any]]) -> list[_Group]:
+    """The rows of an attribution by region, largest change first."""
+    by_line: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    for row in rows:
+        whole = row["kind"] == IDLE or row["change"] == "replaced"
+        key = row["path"] if whole else row["region"] or row["path"]
+        by_line.setdefault((row["kind"], f"{row['change']} {key}"), []).append(row)
+    groups = [
+        _Group(_words(members), sum(m["before_ns"] for m in members),
+               sum(m["after_ns"] for m in members))
+        for members in by_line.values()
+    ]  # fmt: skip
+    return sorted(groups, key=lambda group: -abs(group.delta))
+
+
+def _words(members: Sequence[dict[str, Any]]) -> str:
+    """What a line of the attribution is about, and how its cost changed."""
+    first = members[0]
+    if first["kind"] == IDLE:
+        return f"idle: {EXPLAINED.get(first['path'], first['path'])}"
+    if first["change"] == "replaced":
+        doubt = "" if first["confidence"] > _SURE else ", as far as names tell"
+        where = "" if first["path"] == ANYWHERE else f" in {_region(first['path'])}"
+        return f"replaced{doubt}{where}: {first['label']}"
+    names = [_leaf(member["path"]) for member in members]
+    where = _region(first["region"]) or names[0]
+    what = f"{where}: {names[0]}" if len(names) == 1 and where != names[0] else where
+    mark = {"only_before": "gone: ", "only_after": "new: "}.get(first["change"], "")
+    return mark + what + ("" if mark else _cost(members))
+
+
+_SURE = 0.5
+"""The confidence of a replacement of which only the remainder of both sides is known."""
+
+
+def _cost(members: Sequence[dict[str, Any]]) -> str:
+    """Whether there are more calls, or each takes longer."""
+    before, after = (sum(m[f"{side}_calls"] for m in members) for side in ("before", "after"))
+    if round(after - before, 2):
+        return f" ({after - before:+,.4g} calls)"
+    old, new = (
+        sum(m[f"{side}_calls"] * m[f"{side}_call_ns"] for m in members)
+        for side in ("before", "after")
+    )
+    if not old or not new:
+        return ""
+    change = new / old - 1
+    if len(members) == 1 and _only_in_company(members[0], change):
+        return f" (same calls, {units.percent(change)} slower only beside communication or copies)"
+    direction = "slower" if change > 0 else "faster"
+    return f" (same calls, each {units.percent(abs(change))} {direction})"
+
+
+def _only_in_company(row: dict[str, Any], change: float) -> bool:
+    """Whether a kernel is slower, but not where it overlaps no communication and no copy."""
+    before, after = row["before_alone_ns"], row["after_alone_ns"]
+    return change > _NOTICEABLE and before and after and after / before - 1 < change / 2
+
+
+_NOTICEABLE = 0.02
+
+
+def _region(region: str) -> str:
+    """The region in few words: its first and its last name."""
+    names = [name.removeprefix(_BACKWARD) for name in region.split(SEPARATOR) if name]
+    return SEPARATOR.join(names if len(names) <= _FEW else [names[0], "...", names[-1]])
+
+
+_BACKWARD = "autograd::engine::evaluate_function: "
+_FEW = 2
+
+
+def _leaf(path: str) -> str:
+    return short(path.rsplit(SEPARATOR, maxsplit=1)[-1])
+
+
+def _replaced(diff: TraceDiff) -> Iterator[Section]:
+    """What the largest replacement consists of, the costliest first."""
+    if diff.replaced.empty:
+        return
+    row = int(diff.replaced[s.ROW].min())
+    members = diff.replaced[(diff.replaced[s.ROW] == row).to_numpy()]
+    rows = sorted(
+        (
+            (str(side), ns, calls, _member(str(path)))
+            for side, ns, calls, path in values(members, (s.SIDE, s.NS, s.CALLS, s.PATH))
+        ),
+        key=lambda line: (line[0] == "after", -int(line[1] or 0)),
+    )
+    shown = [r for r in rows if r[0] == "before"][:_MEMBERS]
+    shown += [r for r in rows if r[0] == "after"][:_MEMBERS]
+    fields = (Field("side"), Field("a step", Unit.NS), Field("calls", Unit.COUNT),
+              Field("op: kernel", stretch=True))  # fmt: skip
+    hidden = len(rows) - len(shown)
+    lines = (f"The {len(shown)} costliest of {len(rows)} parts.",) if hidden else ()
+    yield Section("What the largest replacement consists of", lines,
+                  (Table("replaced", fields, tuple(shown)),), folded=True)  # fmt: skip
+
+
+_MEMBERS = 3
+
+
+def _member(path: str) -> str:
+    """The op and the kernel at the end of a path."""
+    names = path.split(SEPARATOR)
+    return ": ".join([*names[-2:-1], short(names[-1])])
