@@ -43,6 +43,7 @@ COMMANDS = {
         "doctor": "What is this file, is it sound, and what can be computed from it?",
         "export": "Where do I get the rows for an analysis of my own?",
         "columns": "What does each column of the frames mean?",
+        "schema": "What does the JSON of a report hold?",
     },
 }
 """Sections of `traceview --help`, their commands, and the question that each command answers."""
