@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
 from traceview import schema as s
 from traceview.plots.canvas import (
@@ -47,7 +48,7 @@ def steps(sides: Sides, axes: Axes | None = None, *, column: Column = s.DEVICE_P
             axes.axhline(float(np.median(figures[counts])), color=style.color, ls=style.line)
     what = column.removesuffix("_ns").replace("_", " ")
     axes.set(xlabel="step (number)", ylabel=measure.label(what))
-    axes.xaxis.get_major_locator().set_params(integer=True)
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.set_ylim(bottom=0)
     legend(axes, sides)
     return figure_of(axes)
