@@ -1,7 +1,7 @@
-"""Write the tables of sample_traces/README.md from the recordings themselves.
+"""Write the table of the samples' README from the recordings themselves.
 
-python scripts/describe_samples.py            # print them
-python scripts/describe_samples.py --write    # put them into the README
+python scripts/describe_samples.py            # print it
+python scripts/describe_samples.py --write    # put it into the README
 """
 
 from __future__ import annotations
@@ -15,8 +15,7 @@ from traceview.metrics.steps import steps
 from traceview.units import Unit
 from traceview.workload import Workload, declared
 
-FOLDER = Path(__file__).parents[1] / "sample_traces"
-README = FOLDER / "README.md"
+SAMPLES = Path(__file__).parents[1] / "sample_traces"
 BEGIN, END = "<!-- recordings: begin -->\n", "<!-- recordings: end -->\n"
 HEADINGS = (
     "recording", "command", "first call", "CUDA events", "L2 flushed", "GPU busy in the trace",
@@ -24,18 +23,14 @@ HEADINGS = (
 )  # fmt: skip
 
 
-def recordings() -> list[Path]:
-    """All recordings, those of a folder together."""
-    return sorted(FOLDER.rglob("*.json.gz"), key=lambda path: (path.parent, path.name))
-
-
-def table() -> str:
+def table(folder: Path) -> str:
     """One row a recording, as Markdown."""
-    lines = [_line(HEADINGS), _line(["---"] * len(HEADINGS))]
-    return "".join([*lines, *(_line(row(path)) for path in recordings())])
+    paths = sorted(folder.rglob("*.json.gz"), key=lambda path: (path.parent, path.name))
+    rows = [row(path.relative_to(folder).as_posix(), path) for path in paths]
+    return "".join(map(_line, (HEADINGS, ("---",) * len(HEADINGS), *rows)))
 
 
-def row(path: Path) -> tuple[str, ...]:
+def row(name: str, path: Path) -> tuple[str, ...]:
     """What the README says of one recording."""
     trace = kineto.load(path)
     told = declared(trace.metadata.properties) or Workload()
@@ -43,7 +38,7 @@ def row(path: Path) -> tuple[str, ...]:
     frame = steps(trace)
     busy = int(frame.loc[frame["excluded"].isna(), "busy_ns"].mean())
     return (
-        path.relative_to(FOLDER).as_posix(),
+        name,
         f"`{told.command}`",
         units.text(outside.cold_start_ns, Unit.NS),
         _typical(outside.event_ns),
@@ -58,20 +53,28 @@ def _typical(values: tuple[int, ...]) -> str:
     return units.text(round(median(values)), Unit.NS) if values else units.MISSING
 
 
-def _line(cells: tuple[str, ...] | list[str]) -> str:
+def _line(cells: tuple[str, ...]) -> str:
     return f"| {' | '.join(cells)} |\n"
+
+
+def described(readme: str, folder: Path) -> str:
+    """The README with the table of the recordings in this folder."""
+    before, _, rest = readme.partition(BEGIN)
+    return f"{before}{BEGIN}{table(folder)}{END}{rest.partition(END)[2]}"
 
 
 def main() -> None:
     """Print the table, or write it."""
     parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", nargs="?", type=Path, default=SAMPLES)
     parser.add_argument("--write", action="store_true")
-    if not parser.parse_args().write:
-        print(table(), end="")
+    arguments = parser.parse_args()
+    if not arguments.write:
+        print(table(arguments.folder), end="")
         return
-    text = README.read_text(encoding="utf-8")
-    before, after = text.split(BEGIN)[0], text.split(END)[1]
-    README.write_text(f"{before}{BEGIN}{table()}{END}{after}", encoding="utf-8")
+    readme = arguments.folder / "README.md"
+    text = described(readme.read_text(encoding="utf-8"), arguments.folder)
+    readme.write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -130,6 +130,9 @@ GRID = Column("grid", "category", _TEXT, "grid of a kernel, as recorded (JSON)")
 BLOCK = Column("block", "category", _TEXT, "block of a kernel, as recorded (JSON)")
 REGISTERS = Column("registers_per_thread", "Int64", _COUNT, "registers of one thread")
 SHARED_MEMORY = Column("shared_memory_bytes", "Int64", _BYTES, "static and dynamic shared memory")
+OCCUPANCY = Column(
+    "occupancy_percent", "Int64", _COUNT, "estimated achieved occupancy, per cent, as recorded"
+)
 GRAPH_ID = Column("graph_id", "Int64", _ID, "CUDA graph; 0 for none")
 GRAPH_NODE_ID = Column("graph_node_id", "Int64", _ID, "node of that graph")
 CORRUPT = Column("corrupt", "bool", Unit.FLAG, "has an impossible time and is in no figure")
@@ -154,7 +157,8 @@ DEVICE = Schema(
     "device",
     "one row a device event, by (start, longest first, file order)",
     (NAME, CATEGORY, DEVICE_ID, STREAM, PROCESS, START_NS, DURATION_NS, CORRELATION, EXTERNAL_ID,
-     LAUNCH, BYTES_MOVED, GRID, BLOCK, REGISTERS, SHARED_MEMORY, GRAPH_ID, GRAPH_NODE_ID, CORRUPT),
+     LAUNCH, BYTES_MOVED, GRID, BLOCK, REGISTERS, SHARED_MEMORY, OCCUPANCY, GRAPH_ID, GRAPH_NODE_ID,
+     CORRUPT),
 )  # fmt: skip
 MEMORY = Schema(
     "memory",
@@ -251,6 +255,10 @@ CHURN_FREED = Column("freed_in_step_bytes", "int64", _BYTES, "freed in the step"
 TEMPORARY = Column("temporary_bytes", "Int64", _BYTES, "allocated and freed within the step")
 
 TOTAL_NS = Column("total_ns", "int64", _NS, "durations added up, overlap counted twice")
+MEAN_OCCUPANCY = Column(
+    "mean_occupancy_percent", "Int64", _COUNT,
+    "estimated achieved occupancy by time, rounded down; missing where it was not measured",
+)  # fmt: skip
 MEDIAN_NS = Column("median_ns", "int64", _NS, "median duration, rounded down")
 
 STEP_NUMBER = Column("step_number", "int64", _ID, "place of the step among those looked at")
@@ -378,7 +386,7 @@ COVERAGE = Schema(
 KERNELS = Schema(
     "kernels",
     "one row a name of device work; busy_ns adds up to the busy time of all devices",
-    (NAME, CATEGORY, COUNT, BUSY_NS, TOTAL_NS, MEDIAN_NS),
+    (NAME, CATEGORY, COUNT, BUSY_NS, TOTAL_NS, MEDIAN_NS, MEAN_OCCUPANCY),
 )  # fmt: skip
 
 # Owners of device work.

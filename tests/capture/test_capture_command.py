@@ -1,6 +1,7 @@
 """`traceview capture`, as a user meets it on a machine without a GPU."""
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -9,9 +10,10 @@ from click.testing import CliRunner
 
 from traceview import kineto
 from traceview.capture.attention import record_attention
-from traceview.capture.jobs import AttentionJob, Outcome
+from traceview.capture.jobs import AttentionJob, Outcome, apart
 from traceview.cli import capture_attention
 from traceview.cli.group import cli
+from traceview.errors import CaptureError
 from traceview.metrics.steps import steps
 from traceview.workload import Workload, declared
 
@@ -114,6 +116,11 @@ def test_each_recording_has_a_process_of_its_own(tmp_path: Path) -> None:
     assert told(tmp_path / "attention_flash.json.gz").work.ran == ("flash",)
 
 
+def test_a_process_that_dies_is_one_sentence() -> None:
+    with pytest.raises(CaptureError, match="attention flash: the process that recorded it died"):
+        apart(os._exit, 3, "attention flash")
+
+
 @pytest.mark.parametrize("wrong", [("--backend", "fast"), ("--mask", "odd"), ("--dtype", "int8")])
 def test_unknown_names_are_refused_with_the_known_ones(wrong: tuple[str, str]) -> None:
     ended = CliRunner().invoke(cli, ["capture", "attention", *wrong])
@@ -142,7 +149,8 @@ def test_a_script_that_marks_its_steps_is_recorded_and_ended(script: Path) -> No
     assert "reached the end" not in ended.stdout
     assert len(steps(kineto.load(output))) == 3
     stamp = told(output)
-    assert stamp.work.text == "train.py 50 mark"
+    assert stamp.work.name == "train.py"
+    assert stamp.work.variant == {"arguments": "50 mark"}
     assert stamp.command == (
         "traceview capture run train.py --steps 3 --warmup 1 --plain 2 -- 50 mark"
     )

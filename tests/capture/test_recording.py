@@ -101,6 +101,16 @@ def test_a_recording_has_the_name_of_a_trace(tmp_path: Path, name: str) -> None:
         record(tmp_path / name)
 
 
+def test_what_cannot_be_written_is_one_sentence(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(CaptureError, match="cannot be written"):
+        run_steps(tmp_path / "file" / "run.json", 7)
+    (tmp_path / "run.json").mkdir()
+    with pytest.raises(CaptureError, match="cannot be written"):
+        run_steps(tmp_path / "run.json", 7)
+    run_steps(tmp_path / "next.json", 7)
+
+
 @pytest.mark.parametrize("wrong", [{"steps": 0}, {"warmup": 0}, {"plain": -1}])
 def test_impossible_options_are_refused(wrong: dict[str, int]) -> None:
     with pytest.raises(UsageError, match="one step"):

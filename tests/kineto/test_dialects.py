@@ -5,11 +5,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from reading import plain, read
+from reading import plain
 
 from traceview import schema as s
 from traceview.kineto import dialect, load
 from traceview.kineto.columns import Events
+from traceview.kineto.read import read
 from traceview.trace import Trace
 
 Entries = list[dict[str, Any]]

@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from reading import both, read
+from reading import both
 
 from traceview.kineto import load
+from traceview.kineto.read import read
 from traceview.kineto.values import nanoseconds
 
 

@@ -11,6 +11,7 @@ from traceview.trace import Trace
 METRICS: dict[str, Callable[[Trace], pd.DataFrame]] = {
     "annotations": traceview.annotations,
     "coverage": traceview.coverage,
+    "critical_path": traceview.critical_path,
     "devices": traceview.devices,
     "folded": traceview.folded,
     "gap_parts": traceview.gap_parts,
@@ -22,18 +23,22 @@ METRICS: dict[str, Callable[[Trace], pd.DataFrame]] = {
     "launch_owners": traceview.launch_owners,
     "launches": traceview.launches,
     "memory_at_peak": traceview.memory_at_peak,
+    "memory_failures": traceview.memory_failures,
     "memory_peaks": traceview.memory_peaks,
+    "memory_timeline": traceview.memory_timeline,
     "modules": traceview.modules,
     "ops": traceview.ops,
     "owner_coverage": traceview.owner_coverage,
     "owners": traceview.owners,
     "queue": traceview.queue,
+    "recorded": traceview.recorded,
     "roofline": traceview.roofline,
     "stacks": traceview.stacks,
     "steps": traceview.steps,
     "streams": traceview.streams,
     "sync_sites": traceview.sync_sites,
     "syncs": traceview.syncs,
+    "views": traceview.views,
 }
 
 

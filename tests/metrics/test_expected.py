@@ -1,4 +1,4 @@
-"""Real recordings against figures that were worked out independently: equal to the ns and the byte."""
+"""Real recordings against figures worked out independently: equal to the ns and the byte."""
 
 import json
 from collections.abc import Callable, Mapping

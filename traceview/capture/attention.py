@@ -69,7 +69,7 @@ def _bench(job: AttentionJob, device: torch.device) -> _Bench:
     inputs = Inputs.of(job.problem, device)
     attend = attention(job.backend, job.problem, device)
     clock.synchronize()
-    before = torch.cuda.memory_allocated(device) if device.type == "cuda" else None
+    before = clock.allocated_bytes()
 
     def step() -> tuple[Tensor, ...]:
         return run(attend, inputs)
@@ -99,7 +99,7 @@ def _measure(bench: _Bench, options: Options) -> Outside:
     step()
     count = clock.block(step, options.plain)
     cuda = clock.device.type == "cuda"
-    peak = clock.peak_allocated_bytes(step)
+    peak = clock.peak_of(step)
     plain, profiled = clock.disturbance_ns(step, count, options)
     return Outside(
         cold_start_ns=bench.cold_start_ns,

@@ -11,6 +11,7 @@ import torch
 
 from traceview.capture.options import Options
 from traceview.capture.profiler import profiler
+from traceview.workload import Outside
 
 Step = Callable[[], object]
 
@@ -79,14 +80,30 @@ class Clock:
         self.synchronize()
         return tuple(_between(before, after) for before, after in pairs)
 
-    def peak_allocated_bytes(self, step: Step) -> int | None:
+    def peak_of(self, step: Step) -> int | None:
         """The most that the caching allocator holds at one time in a few steps; None on a CPU."""
+        self.wall_ns(step, _FEW)  # after this its cache is as it stays
+        self.reset_peak()
+        self.wall_ns(step, _FEW)
+        return self.peak_allocated_bytes()
+
+    def reset_peak(self) -> None:
+        """Let the device finish, and watch for the peak of allocated memory from here on."""
+        self.synchronize()
+        if self.device.type == "cuda":
+            torch.cuda.reset_peak_memory_stats(self.device)
+
+    def peak_allocated_bytes(self) -> int | None:
+        """The peak since then; None on a CPU."""
         if self.device.type != "cuda":
             return None
-        self.wall_ns(step, _FEW)  # after this its cache is as it stays
-        torch.cuda.reset_peak_memory_stats(self.device)
-        self.wall_ns(step, _FEW)
         return torch.cuda.max_memory_allocated(self.device)
+
+    def allocated_bytes(self) -> int | None:
+        """What is allocated now; None on a CPU."""
+        if self.device.type != "cuda":
+            return None
+        return torch.cuda.memory_allocated(self.device)
 
     def disturbance_ns(
         self, step: Step, count: int, options: Options
@@ -110,6 +127,49 @@ class Clock:
         step()
         queueing = perf_counter_ns() - start
         torch.cuda._sleep(int(2 * queueing * count * _SPIN_CYCLES_PER_NS))  # noqa: SLF001
+
+
+class Passing:
+    """Times steps as they pass by: the first as cold start, the others as they come."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._allocated: int | None = None
+        self._began = 0
+        self._cold: int | None = None
+        self._count = 0
+        self._marks: list[torch.cuda.Event] = []
+
+    def begin(self) -> None:
+        """Start before the first step."""
+        self._allocated = self._clock.allocated_bytes()
+        self._clock.synchronize()
+        self._began = perf_counter_ns()
+
+    def mark(self) -> None:
+        """Note the end of a step."""
+        if self._cold is None:
+            self._clock.synchronize()
+            self._cold = perf_counter_ns() - self._began
+            self._clock.reset_peak()
+            self._began = perf_counter_ns()
+        else:
+            self._count += 1
+        if self._clock.device.type == "cuda":
+            self._marks.append(torch.cuda.Event(enable_timing=True))
+            self._marks[-1].record()
+
+    def outside(self) -> Outside:
+        """What was measured so far."""
+        self._clock.synchronize()
+        passed = perf_counter_ns() - self._began
+        return Outside(
+            cold_start_ns=self._cold,
+            event_ns=tuple(_between(before, after) for before, after in pairwise(self._marks)),
+            wall_ns=(passed // self._count,) if self._count else (),
+            allocated_before_bytes=self._allocated,
+            peak_allocated_bytes=self._clock.peak_allocated_bytes() if self._count else None,
+        )
 
 
 def _between(before: torch.cuda.Event, after: torch.cuda.Event) -> int:

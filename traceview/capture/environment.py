@@ -64,7 +64,7 @@ def hardware(device: torch.device) -> dict[str, Fact]:
         "compute_capability": f"{properties.major}.{properties.minor}",
         "multiprocessors": properties.multi_processor_count,
         "memory_bytes": properties.total_memory,
-        "l2_bytes": properties.L2_cache_size,
+        "l2_bytes": getattr(properties, "L2_cache_size", None),
         **_nvidia_smi(str(getattr(properties, "uuid", ""))),
     }
 

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from contextlib import suppress
-from dataclasses import asdict, replace
-from itertools import pairwise
+from dataclasses import asdict
 from pathlib import Path
-from time import perf_counter_ns
 from types import TracebackType
 from typing import Self
 
 import torch
 from torch.profiler import profile
 
-from traceview.capture.clock import Clock
+from traceview.capture.clock import Clock, Passing
 from traceview.capture.environment import default_device, hardware, software
 from traceview.capture.options import Options
 from traceview.capture.profiler import profiler, trace_only
@@ -53,39 +50,35 @@ class Recording:
         if not path.name.endswith(_ENDINGS):
             raise CaptureError(f"{path}: a recording is named .json or .json.gz")
         self.path = path
+        self.done = False
         self._work, self._options, self._command = work, options, command
         self._device = device or default_device()
         self._clock = Clock(self._device)
         self._outside, self._numerics = outside or Outside(), numerics or Numerics()
-        timed = outside is None and not whole
-        self._cold = 1 if timed else 0
-        self._attach = self._cold + (options.plain if timed else 0)
-        self._start = self._attach + options.warmup
-        self._end = self._start + options.steps
         self._whole, self._then = whole, then
+        self._attach = 0 if whole or outside is not None else 1 + options.plain
+        self._start = self._attach + options.warmup
         self._count = 0
-        self._marks: list[torch.cuda.Event] = []
-        self._began = 0
-        self._profiler: profile | None = None
+        self._passing = Passing(self._clock)
+        self._profiler = profiler(options, self._device, scheduled=not whole, ready=self._write)
+        self._attached = False
         self._stamp = ""
-        self.done = False
 
     @property
     def needed(self) -> int:
         """How many steps it takes until the recording is complete."""
-        return self._end
+        return self._start + self._options.steps
 
     def __enter__(self) -> Self:
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise self._unwritable(error) from error
         _current.append(self)
-        if self._whole:
-            self._clock.synchronize()
-            self._reset_peak()
-        if self._attach == 0 or self._whole:
+        if self._attach > 0:
+            self._passing.begin()
+        else:
             self._attach_profiler()
-        elif self._device.type == "cuda":
-            before = torch.cuda.memory_allocated(self._device)
-            self._outside = replace(self._outside, allocated_before_bytes=before)
-        self._began = perf_counter_ns()
         return self
 
     def step(self) -> None:
@@ -93,10 +86,13 @@ class Recording:
         if self.done or self._whole:
             return
         self._count += 1
-        if self._count <= self._attach:
-            self._plain_step()
-        else:
+        if self._count > self._attach:
             self._profiled_step()
+        else:
+            self._passing.mark()
+            if self._count == self._attach:
+                self._outside = self._passing.outside()
+                self._attach_profiler()
 
     def __exit__(
         self,
@@ -110,7 +106,7 @@ class Recording:
         started = self._whole or self._count > self._start
         if kind is None and started:
             self._finish()
-        elif self._profiler is not None:
+        elif self._attached:
             self._profiler.on_trace_ready = None
             self._profiler.stop()
         if kind is None and not started:
@@ -119,63 +115,32 @@ class Recording:
                 f"one is step {self._start + 1}: mark more steps, or ask for fewer before them"
             )
 
-    def _plain_step(self) -> None:
-        """One step without the profiler: the first is the cold start, the others are timed."""
-        if self._count == self._cold:
-            self._clock.synchronize()
-            cold = perf_counter_ns() - self._began
-            self._outside = replace(self._outside, cold_start_ns=cold)
-            self._reset_peak()
-            self._began = perf_counter_ns()
-        if self._device.type == "cuda":
-            self._marks.append(torch.cuda.Event(enable_timing=True))
-            self._marks[-1].record()
-        if self._count == self._attach:
-            self._close_plain_steps()
-            self._attach_profiler()
-
-    def _close_plain_steps(self) -> None:
-        self._clock.synchronize()
-        wall = (perf_counter_ns() - self._began) // max(self._attach - self._cold, 1)
-        events = tuple(
-            round(before.elapsed_time(after) * 10**6) for before, after in pairwise(self._marks)
-        )
-        self._outside = replace(
-            self._outside,
-            wall_ns=(wall,) if self._attach > self._cold else (),
-            event_ns=events,
-            peak_allocated_bytes=self._peak(),
-        )
-
     def _attach_profiler(self) -> None:
         self._stamp = self._stamped()
-        self._profiler = profiler(
-            self._options, self._device, scheduled=not self._whole, ready=self._write
-        )
+        if self._whole:
+            self._clock.reset_peak()
         self._profiler.start()
+        self._attached = True
 
     def _profiled_step(self) -> None:
-        if self._profiler is None:
-            raise AssertionError("the profiler is attached after the last plain step")
+        """One step of the warm-up or of the recording."""
         if self._count == self._start:
-            self._clock.synchronize()  # what is still running would run into the recording
-            self._reset_peak()
-        if self._count == self._end:
-            self._finish()
-            if self._then is not None:
-                self._then()
-        else:
+            self._clock.reset_peak()  # and nothing may run on into the recording
+        if self._count < self.needed:
             self._profiler.step()
+            return
+        self._finish()
+        if self._then is not None:
+            self._then()
 
     def _finish(self) -> None:
         """End the recording: say what it is while the profiler still listens, and write it."""
-        if self._profiler is None:
-            raise AssertionError("a recording ends after it began")
-        self._profiler.add_metadata_json(PROPERTY, sealed(self._stamp, self._peak()))
-        if not self._whole and self._count == self._end:
+        self.done = True
+        peak = self._clock.peak_allocated_bytes()
+        self._profiler.add_metadata_json(PROPERTY, sealed(self._stamp, peak))
+        if self._count == self.needed:
             self._profiler.step()
         self._profiler.stop()
-        self.done = True
 
     def _stamped(self) -> str:
         return stamp(
@@ -191,25 +156,17 @@ class Recording:
 
     def _write(self, finished: profile) -> None:
         """Write the file whole or not at all."""
-        self.path.parent.mkdir(parents=True, exist_ok=True)
         partial = self.path.with_name(f".partial.{self.path.name}")
         try:
             finished.export_chrome_trace(str(partial))
             partial.replace(self.path)
         except OSError as error:
-            raise CaptureError(f"{self.path}: cannot be written: {error.strerror}") from error
+            raise self._unwritable(error) from error
         finally:
-            with suppress(FileNotFoundError):
-                partial.unlink()
+            partial.unlink(missing_ok=True)
 
-    def _reset_peak(self) -> None:
-        if self._device.type == "cuda":
-            torch.cuda.reset_peak_memory_stats(self._device)
-
-    def _peak(self) -> int | None:
-        if self._device.type != "cuda":
-            return None
-        return torch.cuda.max_memory_allocated(self._device)
+    def _unwritable(self, error: OSError) -> CaptureError:
+        return CaptureError(f"{self.path}: cannot be written: {error.strerror}")
 
 
 def record(

@@ -29,8 +29,11 @@ def record_script(job: ScriptJob) -> Outcome:
     script = Path(job.script)
     if not script.is_file():
         raise CaptureError(f"{script}: there is no such script")
-    work = Work(name=script.name, text=" ".join((script.name, *job.arguments)),
-                problem={"arguments": " ".join(job.arguments)})  # fmt: skip
+    work = Work(
+        name=script.name,
+        text=script.name,
+        variant={"arguments": " ".join(job.arguments)} if job.arguments else {},
+    )
     recording = Recording(
         Path(job.path), work, job.options, command=job.command, whole=job.steps is Steps.WHOLE,
         then=None if job.finish else _stop,

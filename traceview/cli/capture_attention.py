@@ -36,9 +36,10 @@ on edge cases, and its first call and its steady state are timed without the pro
 
 \b
 Examples:
-  traceview capture attention --backend all --preset training -o runs
+  traceview capture attention --backend all --preset training -o once
+  traceview diff once/attention_naive.json.gz once/attention_flash.json.gz
   traceview capture attention --backend naive,flash --repeat 5 -o runs
-  traceview diff runs/attention_naive.json.gz runs/attention_flash.json.gz
+  traceview diff runs/attention_naive runs/attention_flash
 
 \b
 Backends:
@@ -49,6 +50,13 @@ Backends:
   flex       torch's flex_attention, compiled
   compiled   naive through torch.compile
   unmasked   naive without its mask: wrong on purpose, and not part of all
+
+\b
+Masks:
+  causal              query i sees the keys up to i, as torch's is_causal
+  causal_lower_right  the last query sees all keys, as in decoding
+  padding             every other sequence ends after 3/4 of its keys
+  masked_rows         causal, and every eighth query sees no key at all
 
 \b
 Presets:
@@ -92,8 +100,14 @@ def _backends(_context: click.Context, _option: click.Parameter, value: str) -> 
 @click.option("-D", "--head-dim", type=int, help="Size of a head.")
 @click.option("--kv-heads", type=int, help="Heads of keys and values, if fewer.")
 @click.option("--kv-length", type=int, help="Keys of a sequence, if others than queries.")
-@click.option("--dtype", type=click.Choice(["bfloat16", "float16", "float32"]))
-@click.option("--mask", type=click.Choice([mask.value for mask in Mask]))
+@click.option(
+    "--dtype",
+    type=click.Choice(["bfloat16", "float16", "float32"]),
+    help="Precision of the inputs.",
+)
+@click.option(
+    "--mask", type=click.Choice([mask.value for mask in Mask]), help="Which keys a query sees."
+)
 @click.option(
     "--backward/--forward",
     "training",

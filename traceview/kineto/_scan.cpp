@@ -71,17 +71,43 @@ uint64_t load8(const char* p) {
   return word;
 }
 
+#if defined(__GNUC__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+constexpr bool kLittleEndian = true;
+// The place of the first byte whose highest bit is set in a word that was loaded from memory.
+int first_marked(uint64_t marks) { return __builtin_ctzll(marks) >> 3; }
+#else
+constexpr bool kLittleEndian = false;
+int first_marked(uint64_t) { return 0; }
+#endif
+
 uint64_t mix(uint64_t a, uint64_t b) {
   uint64_t x = (a ^ b) * 0x9E3779B97F4A7C15ULL;
   return x ^ (x >> 29);
 }
 
+// The last bytes of a text that are left over by whole words; together with its length they tell
+// short texts apart, and none is read outside the text.
+uint64_t last_bytes(const char* text, const char* end) {
+  const auto length = static_cast<size_t>(end - text);
+  if (length >= 8) return load8(end - 8);
+  if (length >= 4) {
+    uint32_t first, last;
+    std::memcpy(&first, text, 4);
+    std::memcpy(&last, end - 4, 4);
+    return first | static_cast<uint64_t>(last) << 32;
+  }
+  if (length == 0) return 0;
+  const auto byte = [text](size_t at) {
+    return static_cast<uint64_t>(static_cast<unsigned char>(text[at]));
+  };
+  return byte(0) | byte(length / 2) << 8 | byte(length - 1) << 16;
+}
+
 uint64_t hash_of(const char* text, size_t length) {
-  uint64_t hash = length;
-  for (; length >= 8; text += 8, length -= 8) hash = mix(hash, load8(text));
-  uint64_t rest = 0;
-  std::memcpy(&rest, text, length);
-  return mix(mix(hash, rest), hash >> 32);
+  const char* end = text + length;
+  uint64_t hash = mix(length, last_bytes(text, end));
+  for (; end - text > 8; text += 8) hash = mix(hash, load8(text));
+  return hash ^ (hash >> 32);
 }
 
 // The distinct texts of one column, each with a code in order of first use.
@@ -229,6 +255,9 @@ class Cursor {
   Result failed() const { return at_ >= end_ ? Result::kCut : Result::kOdd; }
 
   void space() {
+    if (static_cast<unsigned char>(*at_) > ' ') return;
+    if (*at_ == '\n') ++at_;
+    while (end_ - at_ >= 8 && load8(at_) == kOnes * ' ') at_ += 8;
     while (*at_ == ' ' || *at_ == '\n' || *at_ == '\r' || *at_ == '\t') ++at_;
   }
 
@@ -370,7 +399,13 @@ class Cursor {
       // Exact up to the first special byte, which is all that is asked.
       const uint64_t special = (((quote - kOnes) & ~quote) | ((slash - kOnes) & ~slash) |
                                 ((word - kOnes * 0x20) & ~word) | word) & kHighs;
-      if (special) break;
+      if (special) {
+        if (kLittleEndian) {
+          at_ += first_marked(special);
+          return;
+        }
+        break;
+      }
       at_ += 8;
     }
     while (static_cast<unsigned char>(*at_) >= 0x20 && static_cast<unsigned char>(*at_) < 0x80 &&

@@ -46,6 +46,7 @@ _DEVICE_INTEGERS = {
     s.BYTES_MOVED: "bytes",
     s.REGISTERS: "registers per thread",
     s.SHARED_MEMORY: "shared memory",
+    s.OCCUPANCY: "est. achieved occupancy %",
     s.GRAPH_ID: "graph id",
     s.GRAPH_NODE_ID: "graph node id",
 }

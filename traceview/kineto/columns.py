@@ -104,6 +104,8 @@ class Events:
     dropped: int = 0
     repaired: int = 0
     notes: tuple[Note, ...] = ()
+    decoder: str = "python"
+    """What took the entries off the text: "native" or "python"."""
 
     def __len__(self) -> int:
         return int(self.start_ns.size)

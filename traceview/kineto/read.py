@@ -49,7 +49,8 @@ def read(
             _read_entries(decoder, window, repairs, rows)
         _check(source, outline, decoder, repairs)
         columns = joined(decoder.finish(), rows)
-        return _events(columns, outline, repairs, (*source.notes, *repairs.notes()))
+        notes = (*source.notes, *repairs.notes())
+        return _events(columns, outline, repairs, notes, decoder.name)
 
 
 def default_decoder() -> Decoder:
@@ -92,7 +93,7 @@ def _check(source: Source, outline: Outline, decoder: Decoder, repairs: Repairs)
 
 
 def _events(
-    columns: Columns, outline: Outline, repairs: Repairs, notes: tuple[Note, ...]
+    columns: Columns, outline: Outline, repairs: Repairs, notes: tuple[Note, ...], decoder: str
 ) -> Events:
     return Events(
         phase=columns.phase,
@@ -111,6 +112,7 @@ def _events(
         dropped=repairs.dropped,
         repaired=repairs.repaired,
         notes=notes,
+        decoder=decoder,
     )
 
 

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
+from math import prod
+from typing import Any
+
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from traceview import intervals
 from traceview import schema as s
 from traceview.trace import Trace
+
+_USUAL = {"maxThreadsPerMultiprocessor": 2048, "regsPerMultiprocessor": 65536, "numSms": 132}
+"""Properties of a device that bound its occupancy, and what to suppose where it has none."""
 
 
 def kernels(trace: Trace) -> pd.DataFrame:
@@ -32,9 +41,46 @@ def kernels(trace: Trace) -> pd.DataFrame:
             s.COUNT: durations.size().to_numpy(),
             s.BUSY_NS: by_name[s.BUSY_NS].sum().to_numpy(),
             s.TOTAL_NS: durations.sum().to_numpy(),
+            s.MEAN_OCCUPANCY: _mean(
+                work, by_name.ngroup().to_numpy(dtype=np.int64), by_name.ngroups, occupancy(trace)
+            ),
             s.MEDIAN_NS: np.floor(durations.median().to_numpy()).astype(np.int64),
         }
     )
     return frame.sort_values(
         [s.BUSY_NS, s.NAME], ascending=[False, True], kind="stable", ignore_index=True
     )
+
+
+def occupancy(trace: Trace) -> pd.Series:
+    """The estimated achieved occupancy of each piece of `trace.work`, per cent.
+
+    A recorded 0 is missing where the grid, block and registers imply at least one per cent: it was
+    not measured, as for kernels that take much shared memory (format notes, 2.4).
+    """
+    work = trace.work
+    recorded = work[s.OCCUPANCY]
+    threads, blocks = _size(work[s.BLOCK]), _size(work[s.GRID])
+    properties = trace.metadata.properties.get("deviceProperties") or [{}]
+    gpu = properties[0] if isinstance(properties[0], Mapping) else {}
+    room, registers, processors = (gpu.get(name) or usual for name, usual in _USUAL.items())
+    taken = work[s.REGISTERS].astype("Float64") * threads
+    resident = np.fmin(blocks / processors, np.floor(registers / taken.mask(taken == 0)).fillna(32))
+    implied = 100 * resident * threads / room
+    return recorded.mask((recorded == 0) & (implied >= 1).fillna(value=False))
+
+
+def _size(lists: pd.Series) -> pd.Series:
+    """The product of the numbers in recorded lists such as `[64, 1, 1]`."""
+    sizes = {text: prod(map(int, re.findall(r"\d+", str(text)))) for text in lists.cat.categories}
+    return lists.astype("object").map(sizes).astype("Float64")
+
+
+def _mean(work: pd.DataFrame, group: NDArray[Any], groups: int, percent: pd.Series) -> pd.Series:
+    """The mean by duration in each group, rounded down."""
+    known = percent.notna().to_numpy()
+    weight = np.where(known, work[s.DURATION_NS].to_numpy(), 0)
+    total = np.bincount(group, weight, groups)
+    times = np.bincount(group, weight * percent.fillna(0).to_numpy(dtype=np.int64), groups)
+    means = pd.Series(times // np.maximum(total, 1)).astype("Int64")
+    return means.mask(total == 0)

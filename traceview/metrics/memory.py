@@ -103,15 +103,18 @@ def memory_peaks(trace: Trace) -> pd.DataFrame:
     return _frame(s.MEMORY_PEAKS, rows)
 
 
-def memory_at_peak(trace: Trace, by: str = "site") -> pd.DataFrame:
+def memory_at_peak(
+    trace: Trace, by: str = "site", *, owned: Ownership | None = None
+) -> pd.DataFrame:
     """Who holds the bytes at each device's peak; columns as schema.AT_PEAK, largest first.
 
     `by` is one of GROUPINGS. An allocation belongs to the innermost op and annotation on its
     thread (site), to its op, to its path of annotations or modules, where a backward op lies where
     its forward op does, or to its class of size. What the recorded allocations do not explain was
-    allocated before recording, so that the rows add up to the peak.
+    allocated before recording, so that the rows add up to the peak. `owned` is the op tree of the
+    trace, for a caller who has it already.
     """
-    group = _grouping(trace, by)
+    group = _grouping(trace, by, owned)
     parts = [_held(device, group) for device in _devices(trace)]
     return pd.concat(parts, ignore_index=True) if parts else s.AT_PEAK.empty()
 
@@ -179,7 +182,7 @@ _Grouping = Callable[[pd.DataFrame], pd.Series]
 """The group of each of some allocations."""
 
 
-def _grouping(trace: Trace, by: str) -> _Grouping:
+def _grouping(trace: Trace, by: str, owned: Ownership | None) -> _Grouping:
     if by == "site":
         return lambda made: _op_and_annotation(trace, made)
     if by == "op":
@@ -188,9 +191,9 @@ def _grouping(trace: Trace, by: str) -> _Grouping:
         return _size_class
     if by not in OUTSIDE:
         raise UsageError(f"memory cannot be grouped by {by!r}, but by {', '.join(GROUPINGS)}")
-    owned = Ownership.of(trace)
-    dimension = owned.annotations if by == "annotation" else owned.modules
-    return lambda made: _path(trace, owned, dimension, made).fillna(OUTSIDE[by])
+    tree = owned or Ownership.of(trace)
+    dimension = tree.annotations if by == "annotation" else tree.modules
+    return lambda made: _path(trace, tree, dimension, made).fillna(OUTSIDE[by])
 
 
 def _around(trace: Trace, made: pd.DataFrame) -> dict[s.Column, pd.Series]:

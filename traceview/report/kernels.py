@@ -22,7 +22,10 @@ def document(trace: Trace, *, limit: int | None = None) -> Document:
         s.COUNT: field(s.COUNT, "count"),
         s.BUSY_NS: field(s.BUSY_NS, "busy"),
         s.MEDIAN_NS: field(s.MEDIAN_NS, "median"),
+        s.MEAN_OCCUPANCY: field(s.MEAN_OCCUPANCY, "occupancy %"),
     }
+    if frame[s.MEAN_OCCUPANCY].isna().all():
+        del fields[s.MEAN_OCCUPANCY]
     total = int(frame[s.BUSY_NS].sum())
     lead = "No device work is recorded."
     if total:

@@ -13,6 +13,7 @@ from traceview import units
 from traceview.document import Document, Field, Section
 from traceview.metrics import memory as metric
 from traceview.metrics.steps import steps
+from traceview.owners import Ownership
 from traceview.report import pictures
 from traceview.report.heading import about, coverage_section, title
 from traceview.report.rows import field, records, table, values
@@ -34,7 +35,8 @@ def document(trace: Trace, *, limit: int | None = None) -> Document:
     """The report; `limit` is how many rows of a table text shows."""
     peaks, timeline = metric.memory_peaks(trace), metric.memory_timeline(trace)
     by_step, failures = metric.memory_steps(trace, steps(trace)), metric.memory_failures(trace)
-    held = {way: metric.memory_at_peak(trace, way) for way in _WAYS}
+    owned = Ownership.of(trace)
+    held = {way: metric.memory_at_peak(trace, way, owned=owned) for way in _WAYS}
     sections = (
         *_failure_section(failures),
         *_peak_section(peaks),

@@ -1,0 +1,207 @@
+"""How long a trace takes to open, and how much memory, beside other ways to read it.
+
+    python scripts/benchmark.py trace.json
+    python scripts/benchmark.py trace.json --growth
+
+Each way runs in a process of its own, all ways in turn and several times; a row is the median. What
+counts are ratios within one table: machines, and one machine at two times, differ. `call` is the
+reading alone, `CPU` what it took of the processor (the figure to trust where other programs run),
+`process` the interpreter, the imports and the reading, `peak` the most memory the process held,
+pages mapped from files included. `--growth` reads the trace, and the same events twice, four and
+eight times over.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import json
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+
+MEBIBYTE = 1 << 20
+REFERENCE = "json.load"
+
+
+Reader = Callable[[str], int]
+"""Reads a file and tells how many events it holds."""
+
+
+def with_json() -> Reader:
+    """The standard library: parsed, no columns."""
+
+    def reader(path: str) -> int:
+        with Path(path).open(encoding="utf-8") as file:
+            return len(json.load(file)["traceEvents"])
+
+    return reader
+
+
+def with_orjson() -> Reader:
+    """Parsed by orjson, no columns."""
+    orjson = import_module("orjson")
+    return lambda path: len(orjson.loads(Path(path).read_bytes())["traceEvents"])
+
+
+def with_hta() -> Reader:
+    """HolisticTraceAnalysis: its own reader."""
+    parser = import_module("hta.common.trace_parser")
+    return lambda path: len(parser.parse_trace_file(path)[1])
+
+
+def native_columns() -> Reader:
+    """Typed columns of all that the file holds."""
+    module = import_module("traceview.kineto.read")
+    return lambda path: len(module.read(path))
+
+
+def python_columns() -> Reader:
+    """The same by the decoder that needs no compiler."""
+    module = import_module("traceview.kineto.read")
+    decoder = import_module("traceview.kineto.decode").PythonDecoder
+    return lambda path: len(module.read(path, decoder=decoder()))
+
+
+def frames() -> Reader:
+    """Columns, joined into the frames of a Trace."""
+    load = import_module("traceview.kineto").load
+    return lambda path: sum(load(path).metadata.events.values())
+
+
+def frames_by_python() -> Reader:
+    """The same by the decoder that needs no compiler."""
+    native = import_module("traceview.kineto.native")
+    native.library = lambda: None
+    return frames()
+
+
+WAYS: Mapping[str, tuple[str, Callable[[], Reader]]] = {
+    REFERENCE: ("json", with_json),
+    "orjson": ("orjson", with_orjson),
+    "HolisticTraceAnalysis": ("hta", with_hta),
+    "columns, native": ("traceview", native_columns),
+    "columns, Python": ("traceview", python_columns),
+    "traceview.load": ("traceview", frames),
+    "traceview.load, Python": ("traceview", frames_by_python),
+}
+"""The module that each way needs, and what imports it and makes the reader."""
+COMPRESSED = "traceview.load, gzip"
+
+
+@dataclass(frozen=True)
+class Run:
+    """One way, once."""
+
+    events: int
+    call: float
+    cpu: float
+    process: float
+    peak: int
+
+
+def measured(way: str, path: Path) -> Run:
+    """Read `path` in one way in a fresh process."""
+    begin = time.perf_counter()
+    command = [sys.executable, __file__, str(path), "--only", way]
+    child = subprocess.run(command, check=True, capture_output=True)  # noqa: S603 - this script
+    process = time.perf_counter() - begin
+    return Run(process=process, **json.loads(child.stdout))
+
+
+def only(way: str, path: str) -> None:
+    """Read, and print what it took: the fresh process of `measured`."""
+    reader = WAYS[way][1]()
+    begin, worked = time.perf_counter(), time.process_time()
+    events = reader(path)
+    call, cpu = time.perf_counter() - begin, time.process_time() - worked
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    print(json.dumps({"events": events, "call": call, "cpu": cpu, "peak": peak}))
+
+
+def median(runs: list[Run]) -> Run:
+    """The middle of each figure."""
+    return Run(
+        runs[0].events,
+        statistics.median(run.call for run in runs),
+        statistics.median(run.cpu for run in runs),
+        statistics.median(run.process for run in runs),
+        int(statistics.median(run.peak for run in runs)),
+    )
+
+
+def compare(path: Path, repeats: int, folder: Path) -> None:
+    """The table of all ways that are installed."""
+    ways = {way: path for way, (module, _) in WAYS.items() if find_spec(module)}
+    packed = folder / "trace.json.gz"
+    packed.write_bytes(gzip.compress(path.read_bytes(), compresslevel=6))
+    runs: dict[str, list[Run]] = {way: [] for way in [*ways, COMPRESSED]}
+    for _ in range(repeats):
+        for way in ways:
+            runs[way].append(measured(way, path))
+        runs[COMPRESSED].append(measured("traceview.load", packed))
+    table({way: median(found) for way, found in runs.items()}, path.stat().st_size)
+
+
+def table(rows: Mapping[str, Run], size: int) -> None:
+    """Times and memory, and their ratios to json.load and to the size of the file."""
+    reference = rows[REFERENCE]
+    print(f"{size / MEBIBYTE:,.0f} MiB of JSON, {reference.events:,} events")
+    print(f"{'way':24}{'call s':>9}{'ratio':>8}{'CPU s':>9}{'ratio':>8}{'process s':>11}"
+          f"{'ratio':>8}{'peak MiB':>10}{'/ file':>8}")  # fmt: skip
+    for way, run in rows.items():
+        print(
+            f"{way:24}{run.call:9.2f}{run.call / reference.call:8.3f}{run.cpu:9.2f}"
+            f"{run.cpu / reference.cpu:8.3f}{run.process:11.2f}"
+            f"{run.process / reference.process:8.3f}{run.peak / MEBIBYTE:10,.0f}"
+            f"{run.peak / size:8.2f}"
+        )
+
+
+def grow(path: Path, repeats: int, folder: Path) -> None:
+    """How time and memory grow with the number of events."""
+    text = path.read_bytes()
+    start = text.index(b"[", text.index(b'"traceEvents"')) + 1
+    end = text.rindex(b"]")
+    print(f"{'times':>6}{'MiB':>8}{'events':>12}{'CPU s':>9}{'us/event':>10}{'bytes/event':>13}")
+    for times in (1, 2, 4, 8):
+        larger = folder / f"{times}.json"
+        with larger.open("wb") as file:
+            file.write(text[:start])
+            for copy in range(times):
+                file.write(b"," * (copy > 0) + text[start:end])
+            file.write(text[end:])
+        run = median([measured("traceview.load", larger) for _ in range(repeats)])
+        print(
+            f"{times:6}{larger.stat().st_size / MEBIBYTE:8,.0f}{run.events:12,}{run.cpu:9.2f}"
+            f"{1e6 * run.cpu / run.events:10.2f}{run.peak / run.events:13.0f}"
+        )
+        larger.unlink()
+
+
+def main() -> None:
+    """Parse the command line and run what it asks for."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("trace", type=Path, help="a plain JSON file, the larger the better")
+    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--growth", action="store_true")
+    parser.add_argument("--only", choices=WAYS, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.only:
+        only(options.only, str(options.trace))
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        action = grow if options.growth else compare
+        action(options.trace, options.repeats, Path(folder))
+
+
+if __name__ == "__main__":
+    main()
