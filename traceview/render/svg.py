@@ -18,7 +18,7 @@ from traceview.units import Scale, Unit
 WIDTH = 460
 _ROW, _BAR, _FOOT = 34, 12, 4
 _PLOT_HEIGHT, _EDGE, _TOP, _AXIS = 150, 78, 10, 22
-_LABEL_CELLS = 44
+_LABEL_CELLS = 50
 
 _PICTURE = Markup(
     '<svg class="picture" viewBox="0 0 {width} {height}" role="img" aria-label="{said}">'
