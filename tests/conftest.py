@@ -8,12 +8,14 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-from traceview import kineto
+import traceview
 from traceview.trace import Trace
 
 ROOT = Path(__file__).parents[1]
 SHARED = ROOT.parent / "shared" / "traces"
 GOLDENS = ROOT / "tests" / "goldens"
+SAME_PACKAGE = os.environ | {"PYTHONPATH": str(Path(traceview.__file__).parents[1])}
+"""The environment of another process that is to use the same traceview, installed or not."""
 
 settings.register_profile(
     "traceview",
@@ -60,4 +62,4 @@ def shared() -> Path:
 @pytest.fixture(scope="session")
 def load() -> Callable[[Path], Trace]:
     """Reads a recording, each file once a session."""
-    return cache(kineto.load)
+    return cache(traceview.load)

@@ -73,3 +73,4 @@ def full() -> TraceBuilder:
 
 SPARSE = (empty, cpu_only, no_steps, no_memory_events, no_launches, device_only, one_instant,
           only_annotations_of_a_device, only_corrupt_records, full)  # fmt: skip
+PAIRS = [(one, other) for one in SPARSE for other in SPARSE if one is other or full in (one, other)]

@@ -76,3 +76,18 @@ def test_leaked_work_has_a_correlation_below_every_call() -> None:
     t.work("no key", 40, 5, correlation=0)
     t.work("no correlation", 50, 5)
     assert t.trace().leaked.tolist() == [True, False, False, False, False]
+
+
+@pytest.mark.parametrize(("start", "length"), [(0, 5), (1_700_000_000 * 10**6, 10**15)])
+def test_host_events_with_an_impossible_time_are_left_out_and_counted(
+    start: int, length: int
+) -> None:
+    epoch = 1_700_000_000 * 10**6
+    t = TraceBuilder()
+    t.launch(epoch, "a", epoch + 10, 5)
+    t.op("broken", start, length)
+    trace = t.trace()
+    assert trace.host[s.NAME].tolist() == ["cudaLaunchKernel"]
+    assert [(note.code, note.count) for note in trace.metadata.notes] == [
+        ("corrupt_host_events", 1)
+    ]

@@ -51,9 +51,11 @@ def test_ops_nest_by_time_on_their_own_thread() -> None:
     assert tree(trace).depth.tolist() == [0, 1, 1, 0]
 
 
-def test_of_equal_ranges_the_first_in_the_file_is_the_outer_one() -> None:
-    assert parents(read(event("a", 0, 5), event("b", 0, 5))) == {"a": None, "b": "a"}
-    assert parents(read(event("b", 0, 5), event("a", 0, 5))) == {"a": "b", "b": None}
+def test_of_equal_ranges_the_one_that_began_first_is_the_outer_one() -> None:
+    first, second = (event(name, 0, 5) | {"args": {"External id": number}}
+                     for name, number in (("z", 7), ("a", 8)))  # fmt: skip
+    for events in ((first, second), (second, first)):
+        assert parents(read(*events)) == {"z": None, "a": "z"}
 
 
 def test_what_outlives_its_parent_ends_with_it_and_is_counted() -> None:

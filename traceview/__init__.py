@@ -39,7 +39,7 @@ if TYPE_CHECKING:
         critical_path_ops,
         critical_path_parts,
     )
-    from traceview.metrics.gaps import gap_parts, gaps, idle
+    from traceview.metrics.gaps import gap_parts, gaps, idle, idle_sites
     from traceview.metrics.kernels import kernels
     from traceview.metrics.launches import launch_apis, launch_owners, launches, queue
     from traceview.metrics.memory import (
@@ -72,6 +72,7 @@ __all__ = [
     "gap_parts",
     "gaps",
     "idle",
+    "idle_sites",
     "kernels",
     "kinds",
     "launch_apis",
@@ -112,7 +113,7 @@ _HOMES = {
     "traceview.metrics.critical_path": (
         "critical_path", "critical_path_ops", "critical_path_parts",
     ),
-    "traceview.metrics.gaps": ("gaps", "gap_parts", "idle"),
+    "traceview.metrics.gaps": ("gaps", "gap_parts", "idle", "idle_sites"),
     "traceview.metrics.kernels": ("kernels",),
     "traceview.metrics.launches": ("launches", "launch_apis", "launch_owners", "queue"),
     "traceview.metrics.memory": (
@@ -130,7 +131,7 @@ _MODULES = ("show", "snapshot", "store")
 _HOME = {name: home for home, names in _HOMES.items() for name in names}
 
 
-def __getattr__(name: str) -> Any:
+def _public(name: str) -> Any:
     """Import a public name when it is first asked for: pandas takes longer than `--help` may."""
     if name in _MODULES:
         return import_module(f"traceview.{name}")
@@ -139,6 +140,10 @@ def __getattr__(name: str) -> Any:
     value = getattr(import_module(_HOME[name]), name)
     globals()[name] = value
     return value
+
+
+if not TYPE_CHECKING:  # a type checker that saw it would take every name for a public one
+    __getattr__ = _public
 
 
 def __dir__() -> list[str]:

@@ -40,6 +40,7 @@ _LAUNCHES = re.compile(
 )
 """Calls that start device work whenever they succeed."""
 _COMPILES = ("dynamo_timed", "compile_fx")
+_RECORDS_EVENT = re.compile(r"(?:cuda|hip|cu)EventRecord\w*")
 _WAITS_ON_EVENT = re.compile(r"(?:cuda|hip|cu)StreamWaitEvent(?:_ptsz|_v\d+)*")
 
 
@@ -103,6 +104,11 @@ def without_work(trace: Trace) -> pd.DataFrame:
     owned = pd.MultiIndex.from_arrays([work[s.PROCESS].astype("str"), work[s.CORRELATION]])
     mine = pd.MultiIndex.from_arrays([calls[s.PROCESS].astype("str"), calls[s.CORRELATION]])
     return calls[~mine.isin(owned) & calls[s.CORRELATION].notna().to_numpy()]
+
+
+def event_records(trace: Trace) -> pd.DataFrame:
+    """The calls that record an event on a stream."""
+    return _calls(trace, _RECORDS_EVENT)
 
 
 def event_waits(trace: Trace) -> pd.DataFrame:

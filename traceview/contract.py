@@ -169,7 +169,12 @@ _DIFF = {
 _REPORTS: dict[str, Node] = {
     "summary": _SUMMARY,
     "diff": _DIFF,
-    "gaps": _of_trace(idle=_rows(s.IDLE), gaps=_rows(s.GAP_LIST), parts=_rows(s.GAP_PARTS)),
+    "gaps": _of_trace(
+        idle=_rows(s.IDLE),
+        sites=_rows(s.IDLE_SITES),
+        gaps=_rows(s.GAP_LIST),
+        parts=_rows(s.GAP_PARTS),
+    ),
     "kernels": _of_trace(kernels=_rows(s.KERNELS)),
     "steps": _of_trace(steps=_rows(s.STEPS)),
     "syncs": _of_trace(sites=_rows(s.SYNC_SITES), calls=_rows(s.SYNC_LIST)),

@@ -39,6 +39,7 @@ FRAMES: dict[str, tuple[Schema, Callable[..., pd.DataFrame]]] = {
         (s.GAP_LIST, gaps.gaps),
         (s.GAP_PARTS, gaps.gap_parts),
         (s.IDLE, gaps.idle),
+        (s.IDLE_SITES, gaps.idle_sites),
         (s.LAUNCH_LIST, launches.launches),
         (s.LAUNCH_APIS, launches.launch_apis),
         (s.LAUNCH_OWNERS, launches.launch_owners),

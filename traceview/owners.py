@@ -130,10 +130,10 @@ class Ownership:
     trace: Trace
     nodes: Tree
 
-    @classmethod
-    def of(cls, trace: Trace) -> Ownership:
-        """That of this trace."""
-        return cls(trace, tree(trace))
+    @staticmethod
+    def of(trace: Trace) -> Ownership:
+        """That of this trace, which keeps it."""
+        return trace.derived(_ownership)
 
     @cached_property
     def ops(self) -> Dimension:
@@ -167,6 +167,10 @@ class Ownership:
 
     def of_work(self) -> tuple[Moments, Ints]:
         """Where each piece of `trace.work` was launched, and how that is known (index in HOW)."""
+        return self._work
+
+    @cached_property
+    def _work(self) -> tuple[Moments, Ints]:
         launch = self.trace.work[s.LAUNCH].to_numpy(dtype=np.int64, na_value=-1)
         threads = np.append(thread_numbers(self.trace, self.trace.host), -1)[launch]
         times = np.append(self.trace.host[s.START_NS].to_numpy(), 0)[launch]
@@ -253,6 +257,10 @@ class Ownership:
         wanted = pd.MultiIndex.from_arrays([mine, identity[asked]])
         found[asked] = ops.reindex(wanted, fill_value=-1).to_numpy()
         return found
+
+
+def _ownership(trace: Trace) -> Ownership:
+    return Ownership(trace, tree(trace))
 
 
 def _kinds(

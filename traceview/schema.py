@@ -306,6 +306,11 @@ GAP_PARTS = Schema(
 IDLE = Schema(
     "idle", "one row a device and cause; they add up to idle", (DEVICE_ID, CAUSE, GAPS, NS)
 )
+IDLE_SITES = Schema(
+    "idle_sites",
+    "one row a device, cause and place; they add up to idle",
+    (DEVICE_ID, CAUSE, CALL, OP, ANNOTATION, FRAME, GAPS, NS),
+)
 LAUNCH_LIST = Schema(
     "launches",
     "one row a launch call",

@@ -11,13 +11,15 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from traceview import schema as s
+
+Derived = TypeVar("Derived")
 
 KERNEL, MEMCPY, MEMSET = "kernel", "gpu_memcpy", "gpu_memset"
 WORK = (KERNEL, MEMCPY, MEMSET)
@@ -177,6 +179,20 @@ class Trace:
         properties = json.dumps(self.metadata.properties, sort_keys=True, default=str)
         digest.update(properties.encode("utf-8", "backslashreplace"))
         return digest.hexdigest()
+
+    def derived(self, make: Callable[[Trace], Derived]) -> Derived:
+        """What `make` derives from this trace, made once and then kept with it.
+
+        For what several analyses are built on and nobody changes; a frame is handed out anew.
+        """
+        if make not in self._derived:
+            self._derived[make] = make(self)
+        found: Derived = self._derived[make]
+        return found
+
+    @cached_property
+    def _derived(self) -> dict[Callable[[Trace], Any], Any]:
+        return {}
 
     def host_of(
         self, *categories: str, called: Callable[[str], bool] | None = None

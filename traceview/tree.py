@@ -1,8 +1,8 @@
 """The op tree: what lies in what on each host thread.
 
 Ops, annotations and Python frames of a thread form one tree, as a stack would build it: by start,
-the longest first, then as in the file. Recorded ranges need not nest. With Python stacks a
-`with record_function(...)` begins inside the frame of `__enter__` and ends inside that of
+the longest first, then in the order of the host frame. Recorded ranges need not nest. With Python
+stacks a `with record_function(...)` begins inside the frame of `__enter__` and ends inside that of
 `__exit__`; the region is what the user meant, so a frame or op in which a region begins that
 outlives it ends where the region begins. Anything else that outlives its parent ends with it. No
 event is dropped, and what was cut is counted.

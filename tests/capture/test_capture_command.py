@@ -116,6 +116,12 @@ def test_each_recording_has_a_process_of_its_own(tmp_path: Path) -> None:
     assert told(tmp_path / "attention_flash.json.gz").work.ran == ("flash",)
 
 
+def test_a_device_that_is_not_there_is_a_refusal(here: Path) -> None:
+    text = shown("capture", "attention", "--backend", "math", *TINY, "--device", "gpu9", "-o", here)
+    assert "0 recorded, 1 refused." in text
+    assert "device" in text
+
+
 def test_a_process_that_dies_is_one_sentence() -> None:
     with pytest.raises(CaptureError, match="attention flash: the process that recorded it died"):
         apart(os._exit, 3, "attention flash")

@@ -25,7 +25,8 @@ def built(folder: Path, **environment: str) -> Path:
             shutil.copy(origin, source)
     if not (source / "README.md").exists():
         (source / "README.md").write_text("traceview\n")
-    command = [sys.executable, "-m", "pip", "wheel", "--no-deps", "--quiet", "-w", folder, source]
+    command = [sys.executable, "-m", "pip", "wheel", "--no-deps", "--quiet"]
+    command += ["-w", str(folder), str(source)]
     result = subprocess.run(
         command, env=os.environ | environment, check=False, capture_output=True, text=True
     )
@@ -45,11 +46,12 @@ def decoder_of(wheel: Path, folder: Path) -> str:
         "import sys; from traceview.kineto.read import read; events = read(sys.argv[1]); "
         "assert events.start_ns.tolist() == [1500]; print(events.decoder)"
     )
-    command = [sys.executable, "-c", program, trace]
+    command = [sys.executable, "-c", program, str(trace)]
     environment = os.environ | {"PYTHONPATH": str(target)}
-    return subprocess.run(
+    result = subprocess.run(
         command, env=environment, cwd=folder, check=True, capture_output=True, text=True
-    ).stdout.strip()
+    )
+    return str(result.stdout).strip()
 
 
 @pytest.mark.slow

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 from builders import TraceBuilder
 from metrics.everything import METRICS
-from sparse import SPARSE, cpu_only, device_only, empty, no_launches, no_memory_events
+from sparse import PAIRS, SPARSE, cpu_only, device_only, empty, no_launches, no_memory_events
 
 import traceview
 from traceview import schema as s
@@ -24,8 +24,7 @@ def test_every_metric_keeps_its_schema(name: str, make: Callable[[], TraceBuilde
         assert {name: str(dtype) for name, dtype in frame.dtypes.items()} == promised
 
 
-@pytest.mark.parametrize("make", SPARSE)
-@pytest.mark.parametrize("other", SPARSE)
+@pytest.mark.parametrize(("make", "other"), PAIRS)
 def test_every_two_can_be_compared(
     make: Callable[[], TraceBuilder], other: Callable[[], TraceBuilder]
 ) -> None:

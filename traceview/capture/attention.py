@@ -36,14 +36,14 @@ class _Bench:
 
 def record_attention(job: AttentionJob) -> Outcome:
     """Record one backend to `job.path`; a refusal is an outcome like any other."""
-    device = torch.device(job.device) if job.device else default_device()
     with pinned(job.backend):
         try:
             with refusals():
-                bench = _bench(job, device)
+                bench = _bench(job)
         except RefusedError as refused:
             return Outcome(job.name, refused=refused.reasons)
-        ran = backends_seen(_names(bench, device))
+        device = bench.clock.device
+        ran = backends_seen(_names(bench))
         checked = numerics(job.backend, job.problem, device, edges=job.edges)
         _forget(job.backend, device)
         outside = _measure(bench, job.options)
@@ -63,8 +63,9 @@ def _work(problem: Problem, variant: dict[str, str], ran: tuple[str, ...]) -> Wo
     return Work("attention", problem.text, problem.facts(), dict(variant), ran)
 
 
-def _bench(job: AttentionJob, device: torch.device) -> _Bench:
+def _bench(job: AttentionJob) -> _Bench:
     """Set up the step and run it for the first time."""
+    device = torch.device(job.device) if job.device else default_device()
     clock = Clock(device)
     inputs = Inputs.of(job.problem, device)
     attend = attention(job.backend, job.problem, device)
@@ -77,9 +78,9 @@ def _bench(job: AttentionJob, device: torch.device) -> _Bench:
     return _Bench(step, clock, clock.wall_ns(step), before)
 
 
-def _names(bench: _Bench, device: torch.device) -> set[str]:
+def _names(bench: _Bench) -> set[str]:
     """The ops and kernels of one step, as the profiler sees them."""
-    with profile(activities=activities(device)) as seen:
+    with profile(activities=activities(bench.clock.device)) as seen:
         bench.step()
         bench.clock.synchronize()
     return {event.name for event in seen.events() or ()}

@@ -29,10 +29,14 @@ _HOST_INTEGERS = {
     s.PYTHON_ID: "Python id",
     s.PYTHON_PARENT_ID: "Python parent id",
     s.PYTHON_MODULE_ID: "Python module id",
+}
+_SYNC_INTEGERS = {
     s.STREAM: "stream",
     s.WAITS_ON_STREAM: "wait_on_stream",
     s.WAITS_ON_EVENT: "wait_on_cuda_event_record_corr_id",
 }
+_NO_STREAM = (-1, 2**32 - 1)
+"""What cuda_sync records write where there is no stream, or the event is unknown (notes, 2.4)."""
 _HOST_TEXTS = {
     s.INPUT_DIMS: "Input Dims",
     s.INPUT_TYPES: "Input type",
@@ -104,14 +108,14 @@ def assemble(events: Events, path: str | None = None) -> Trace:
     categories = events.category
     complete = _is_one_of(events.phase, "X") & events.start_known
     on_device = complete & _is_one_of(categories, *_DEVICE_CATEGORIES)
-    host_rows = np.flatnonzero(complete & ~on_device)
+    notes = list(events.notes)
+    host_rows = _sound(events, np.flatnonzero(complete & ~on_device), notes)
     device_rows = np.flatnonzero(on_device)
     memory_rows = np.flatnonzero(
         events.start_known
         & _is_one_of(events.name, *_MEMORY_NAMES)
         & _is_one_of(events.phase, "i", "I", "R")
     )
-    notes = list(events.notes)
     unfinished = int((complete & ~events.duration_known).sum())
     if unfinished:
         notes.append(
@@ -145,11 +149,13 @@ def _by_time(events: Events, rows: Ints) -> _Part:
     anything (format notes, 3.2.15). Of ops and frames the one that began first has the lower id.
     """
     start, longest = events.start_ns[rows], -events.duration_ns[rows]
-    order = np.lexsort((longest, start))
+    order = np.argsort(start, kind="stable")
+    tied = _neighbours(start[order])
+    if tied.size:
+        few = order[tied]
+        order[tied] = few[np.lexsort((longest[few], start[few]))]
     start, longest = start[order], longest[order]
-    alike = np.zeros(rows.size + 1, dtype=bool)
-    alike[1:-1] = (start[1:] == start[:-1]) & (longest[1:] == longest[:-1])
-    tied = np.flatnonzero(alike[1:] | alike[:-1])
+    tied = _neighbours(start, longest)
     part = _Part(events, rows[order])
     if tied.size == 0:
         return part
@@ -160,6 +166,13 @@ def _by_time(events: Events, rows: Ints) -> _Part:
     keys[1:1] = [some.known(name, links.UNKNOWN) for name in ids]
     part.rows[tied] = some.rows[np.lexsort((*keys, longest[tied], start[tied]))]
     return part
+
+
+def _neighbours(*sorted_keys: Ints) -> NDArray[np.intp]:
+    """Positions that have a neighbour with the same keys."""
+    alike = np.zeros(sorted_keys[0].size + 1, dtype=bool)
+    alike[1:-1] = np.logical_and.reduce([key[1:] == key[:-1] for key in sorted_keys])
+    return np.flatnonzero(alike[1:] | alike[:-1])
 
 
 def _ranks(column: Texts) -> NDArray[np.intp]:
@@ -236,14 +249,23 @@ def _faults(
     return faulty
 
 
+def _sound(events: Events, rows: Ints, notes: list[Note]) -> Ints:
+    """The host events whose time is possible; one second in a century would hide all others."""
+    broken = sanity.misplaced(events.start_ns[rows], events.duration_ns[rows])
+    if count := int(broken.sum()):
+        notes.append(
+            Note("corrupt_host_events", "host events with an impossible time, left out", count)
+        )
+    return rows[~broken]
+
+
 def _origin(host: _Part, device: _Part, faults: NDArray[np.bool_], memory: Ints) -> int:
     """The file's time at which the trace begins: its first event with a usable time.
 
     Memory events have a say only where nothing else is recorded.
     """
     starts = host.events.start_ns[host.rows]
-    usable = starts[~sanity.far(starts, starts[starts != 0])] if starts.any() else starts
-    sound = np.concatenate((usable, device.events.start_ns[device.rows][~faults]))
+    sound = np.concatenate((starts, device.events.start_ns[device.rows][~faults]))
     moments = sound if sound.size else memory
     return int(moments.min()) if moments.size else 0
 
@@ -259,9 +281,16 @@ def _host_frame(part: _Part, categories: Texts, origin: int) -> pd.DataFrame:
             s.START_NS: events.start_ns[rows] - origin,
             s.DURATION_NS: np.maximum(events.duration_ns[rows], 0),
             **{column: part.integers(name) for column, name in _HOST_INTEGERS.items()},
+            **{column: _stated(part.integers(name)) for column, name in _SYNC_INTEGERS.items()},
             **{column: part.argument_text(name) for column, name in _HOST_TEXTS.items()},
         }
     )
+
+
+def _stated(numbers: pd.arrays.IntegerArray) -> pd.arrays.IntegerArray:
+    """The numbers, missing where the recorder wrote one that means "none"."""
+    numbers[np.isin(numbers.to_numpy(dtype=np.int64, na_value=0), _NO_STREAM)] = pd.NA
+    return numbers
 
 
 def _device_frame(
@@ -393,11 +422,14 @@ def _at(column: Texts, row: int) -> str:
 
 def _positions(rows: Ints, among: Ints) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Where `rows` occur in the ascending `among`: (positions in rows, positions in among)."""
-    if among.size == 0:
+    if among.size == 0 or rows.size == 0:
         return np.empty(0, dtype=np.intp), np.empty(0, dtype=np.intp)
-    place = np.minimum(np.searchsorted(among, rows), among.size - 1)
-    hit = among[place] == rows
-    return np.flatnonzero(hit), place[hit]
+    # A table over all rows is filled and read several times faster than it is searched.
+    table = np.full(max(int(rows.max()), int(among[-1])) + 1, -1, dtype=np.int32)
+    table[among] = np.arange(among.size, dtype=np.int32)
+    place = table[rows]
+    positions = np.flatnonzero(place >= 0)
+    return positions, place[positions].astype(np.intp)
 
 
 def _categorical(codes: NDArray[np.int32], values: tuple[str, ...]) -> pd.Categorical:

@@ -96,10 +96,9 @@ class Counted(io.RawIOBase):
 
     def readinto(self, buffer: Any) -> int:
         """Fill the buffer."""
-        data = self._stream.read(len(buffer))
-        buffer[: len(data)] = data
-        self.count += len(data)
-        return len(data)
+        taken = self._stream.readinto(buffer)  # type: ignore[attr-defined]
+        self.count += taken or 0
+        return int(taken or 0)
 
 
 class _Blocks(io.RawIOBase):

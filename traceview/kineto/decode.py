@@ -162,7 +162,7 @@ class PythonDecoder:
             end, following = self._next_piece(data, position)
             if end < 0:
                 return position, Stop.MORE
-            if self._take(data[position:end]):
+            if self._take(memoryview(data)[position:end]):
                 self._piece = min(self._piece * 4, _LARGEST_PIECE)
                 position = following
             elif (cut := _CUT.search(data, position)) is None or cut.start() + 1 == end:
@@ -180,12 +180,13 @@ class PythonDecoder:
         cut = _CUT.search(data, position)
         return (-1, -1) if cut is None else (cut.start() + 1, cut.end())
 
-    def _take(self, piece: bytes) -> bool:
+    def _take(self, piece: memoryview) -> bool:
         """Append the entries of `piece` to the columns, or nothing at all if one is not plain."""
         try:
-            if not piece.isascii():
-                piece.decode()
-            entries = _columns(_ENTRIES.decode(b"[" + piece + b"]"))
+            text_of_list = b"".join((b"[", piece, b"]"))
+            if not text_of_list.isascii():
+                text_of_list.decode()  # msgspec does not look at the strings that it passes over
+            entries = _columns(_ENTRIES.decode(text_of_list))
             coded = {key: codes.encoded(entries[key]) for key, codes in self._codes.items()}
             times = {key: _nanoseconds(entries[key]) for key in self._times}
             found = self._arguments.decoded(entries["args"], coded["cat"])

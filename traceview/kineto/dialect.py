@@ -111,10 +111,10 @@ def _is_kineto(events: Events) -> bool:
 
 
 def _canonical(category: Texts) -> Texts:
-    return merged(category.codes, (canonical(value) for value in category.values))
+    return _merged(category.codes, (canonical(value) for value in category.values))
 
 
-def merged(codes: NDArray[np.int32], values: Iterable[str]) -> Texts:
+def _merged(codes: NDArray[np.int32], values: Iterable[str]) -> Texts:
     """Codes of values that may have become equal, as codes of distinct ones."""
     code_of: dict[str, int] = {}
     new = [code_of.setdefault(value, len(code_of)) for value in values]

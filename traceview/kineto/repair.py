@@ -19,6 +19,8 @@ _ENTRY_END = re.compile(rb'\}\s*(?:,?\s*(?=\{\s*["}])|(?=\]\s*(?:[\]},]|\Z)))')
 _ENTRY_START = re.compile(rb'\{\s*"(?:ph|cat|pid|tid|ts)"\s*:')
 _STRAY: Final = {b",": "stray_comma", b"[": "wrapped_list", b"}": "stray_bracket"}
 _CANDIDATES: Final = 8
+_LOOK: Final = 1 << 16
+"""What is repaired is looked at with so much behind it, however the text came in blocks."""
 _LONGEST_ENTRY: Final = 1 << 24
 _SHOWN: Final = 3
 
@@ -155,23 +157,19 @@ class EntryReader:
                 window.position = end
                 return self._row(repair, offset)
         self._repairs.dropped += 1
-        if not ends and window.final:
-            self._repairs.add("cut_end", offset)
-            window.position = len(window.data)
-            return []
-        self._repairs.add("unreadable", offset)
         start = _ENTRY_START.search(window.data, window.position + 1)
         stops = [*ends[:1], *([start.start()] if start else [])]
+        self._repairs.add("unreadable" if stops or not window.final else "cut_end", offset)
         window.position = min(stops, default=len(window.data))
         return []
 
     def _possible_ends(self) -> Iterator[int]:
         """Where the entry at the window's position may end, nearest first."""
         window = self._window
+        window.look_ahead(_LOOK)
         while _ENTRY_END.search(window.data, window.position) is None:
-            if window.final or len(window.data) - window.position > _LONGEST_ENTRY:
+            if not window.look_ahead(2 * window.left) or window.left > _LONGEST_ENTRY:
                 break
-            window.more()
         begin = window.position
         for match in islice(_ENTRY_END.finditer(window.data, begin), _CANDIDATES):
             # An entry may hold what looks like an end, but never another entry.

@@ -38,6 +38,12 @@ def corrupt(
     }
 
 
+def misplaced(starts: Ints, durations: Ints) -> NDArray[np.bool_]:
+    """Which host events have an impossible time: zero amid times since 1970, or over a day."""
+    away = far(starts, starts[starts != 0]) if starts.any() else np.zeros(starts.size, dtype=bool)
+    return away | (durations > _LONGEST)
+
+
 def far(starts: Ints, reference: Ints) -> NDArray[np.bool_]:
     """Whether each start lies many recordings, and at least a second, away from `reference`."""
     first, last = int(reference.min()), int(reference.max())

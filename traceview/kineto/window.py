@@ -46,6 +46,17 @@ class Window:
         self.data = b"".join(parts)
         return len(parts) > 1
 
+    @property
+    def left(self) -> int:
+        """How many bytes in memory have not been read yet."""
+        return len(self.data) - self.position
+
+    def look_ahead(self, size: int) -> bool:
+        """Have at least `size` unread bytes in memory; False when there are fewer."""
+        while self.left < size and not self.final:
+            self.more()
+        return self.left >= size
+
     def skip_space(self) -> bytes:
         """Go to the next byte that is no white space, and return it; b"" at the end."""
         while True:

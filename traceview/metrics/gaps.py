@@ -54,14 +54,19 @@ def gaps(trace: Trace) -> pd.DataFrame:
     """One row a gap, by device and time; columns as schema.GAP_LIST.
 
     `cause` is its largest part; `call`, `op`, `annotation` and `python_frame` are what the
-    launching thread was in when the gap began, `call` only if that blocks.
+    launching thread was in when the gap began, `call` only if that blocks. Of a stream_wait they
+    are where the awaited event was recorded, or, where the recording does not tell, the wait call.
     """
     found = _gaps(trace)
     parts = _parts(trace, found, found.start, found.end)
     largest = np.array(CAUSES, dtype=object)[parts.argmax(axis=1)] if len(parts) else []
-    blocked = calls.blocking(trace)
-    inside = _covering(trace, blocked.index, found)
-    launched = np.where(found.launch >= 0, found.thread, -1)
+    inside = _covering(trace, calls.blocking(trace).index, found)
+    waited = _recorders(trace, np.where(_causes(parts, "stream_wait"), _waits(trace, found), -1))
+    host = trace.host
+    elsewhere = waited >= 0
+    threads = np.append(thread_numbers(trace, host), -1)[waited]
+    times = np.append(host[s.START_NS].to_numpy(), 0)[waited]
+    launching = np.where(found.launch >= 0, found.thread, -1)
     return s.GAP_LIST.frame(
         {
             s.GAP: np.arange(found.start.size),
@@ -71,8 +76,12 @@ def gaps(trace: Trace) -> pd.DataFrame:
             s.CAUSE: largest,
             s.ENDED_BY: trace.work[s.NAME].astype("string").array[found.ender],
             s.LAUNCH_CALL: names_at(trace, found.launch),
-            s.CALL: names_at(trace, inside),
-            **site(trace, launched, found.start),
+            s.CALL: names_at(trace, np.where(elsewhere, waited, inside)),
+            **site(
+                trace,
+                np.where(elsewhere, threads, launching),
+                np.where(elsewhere, times, found.start),
+            ),
         }
     )
 
@@ -90,6 +99,27 @@ def gap_parts(trace: Trace) -> pd.DataFrame:
             s.NS: parts[gap, cause],
         }
     )
+
+
+def idle_sites(trace: Trace) -> pd.DataFrame:
+    """Idle time by cause and place, most first; columns as schema.IDLE_SITES.
+
+    The rows of a device add up to its idle time. The place is that of the gap (see `gaps`); a
+    blocking call is named for the parts that it causes.
+    """
+    places = gaps(trace)[[s.GAP, s.CALL, s.OP, s.ANNOTATION, s.FRAME]]
+    parts = gap_parts(trace).merge(places, on=s.GAP, how="left", validate="many_to_one")
+    blocks = parts[s.CAUSE].isin(("sync", "memcpy_blocking", "stream_wait"))
+    parts[s.CALL] = parts[s.CALL].where(blocks)
+    keys = [s.DEVICE_ID, s.CAUSE, s.CALL, s.OP, s.ANNOTATION, s.FRAME]
+    groups = parts.groupby(keys, dropna=False, sort=True)[s.NS]
+    sums = groups.sum()
+    found = sums.index.to_frame(index=False)
+    frame = s.IDLE_SITES.frame(
+        {**{key: found[key] for key in keys}, s.GAPS: groups.size().to_numpy(), s.NS: sums}
+    )
+    order = [s.DEVICE_ID, s.NS]
+    return frame.sort_values(order, ascending=[True, False], kind="stable", ignore_index=True)
 
 
 def idle(trace: Trace, windows: pd.DataFrame | None = None) -> pd.DataFrame:
@@ -197,43 +227,66 @@ def _device_side(
 ) -> Iterator[tuple[str, NDArray[np.bool_]]]:
     """The gaps whose work was launched before they began, by cause."""
     before = trace.work[s.LAUNCH].to_numpy(dtype=np.int64, na_value=-1)[found.before]
-    told = waiting & _told_to_wait(trace, found)
+    told = waiting & (_waits(trace, found) >= 0)
     graph = waiting & ~told & (before == found.launch)
     yield "stream_wait", told
     yield "graph", graph
     yield "queued", waiting & ~told & ~graph
 
 
-def _told_to_wait(trace: Trace, found: _Gaps) -> NDArray[np.bool_]:
-    """Whether the stream of the work that ends a gap was told to wait since its last launch."""
+def _causes(parts: NDArray[np.int64], cause: str) -> NDArray[np.bool_]:
+    """The gaps that have a part of this cause."""
+    return np.asarray(parts[:, CAUSES.index(cause)] > 0)
+
+
+def _waits(trace: Trace, found: _Gaps) -> Ints:
+    """The last call, since the launch before, that told the stream of the work to wait; or -1.
+
+    A position in the host frame for each gap.
+    """
     waits = calls.event_waits(trace)
-    result = np.zeros(found.start.size, dtype=bool)
+    result = np.full(found.start.size, -1)
     if waits.empty:
         return result
     work = trace.work
     stream = work[s.STREAM].to_numpy(dtype=np.int64, na_value=-1)
     device = work[s.DEVICE_ID].to_numpy()
     launch = work[s.LAUNCH].to_numpy(dtype=np.int64, na_value=-1)
-    wait_stream = _waiting_streams(trace, waits)
-    order = waits.index.to_numpy()
+    held = _from_sync_record(trace, waits, s.STREAM)
+    positions = waits.index.to_numpy()
     for number in np.unique(stream[found.ender]):
+        possible = positions[(held == number) | (held == -1)]
         for owner in np.unique(found.device):
-            rows = (stream[found.ender] == number) & (found.device == owner)
+            rows = np.flatnonzero((stream[found.ender] == number) & (found.device == owner))
             mine = np.unique(launch[(stream == number) & (device == owner) & (launch >= 0)])
-            possible = order[(wait_stream == number) | (wait_stream == -1)]
             here = found.launch[rows]
             previous = np.append(mine, -1)[np.searchsorted(mine, here) - 1]
-            since = np.searchsorted(possible, previous, "right")
-            result[rows] = np.searchsorted(possible, here) > since
+            last = np.searchsorted(possible, here) - 1
+            since = last >= np.searchsorted(possible, previous, "right")
+            result[rows] = np.where(since, np.append(possible, -1)[last], -1)
     return result
 
 
-def _waiting_streams(trace: Trace, waits: pd.DataFrame) -> Ints:
-    """The stream that each wait call holds up, by its cuda_sync record; -1 where not recorded."""
+def _recorders(trace: Trace, waits: Ints) -> Ints:
+    """The call that recorded the event which each wait call awaits; else the wait call itself."""
+    known = np.unique(waits[waits >= 0])
+    if known.size == 0:
+        return waits
+    calls_ = trace.host.loc[known]
+    awaited = _from_sync_record(trace, calls_, s.WAITS_ON_EVENT)
+    records = calls.event_records(trace).drop_duplicates(s.CORRELATION)
+    place = pd.Series(records.index.to_numpy(), index=records[s.CORRELATION])
+    recorder = place.reindex(awaited).to_numpy(dtype=np.float64)
+    table = np.where(np.isnan(recorder), known, np.nan_to_num(recorder)).astype(np.int64)
+    return np.where(waits >= 0, table[np.searchsorted(known, waits) % known.size], -1)
+
+
+def _from_sync_record(trace: Trace, waits: pd.DataFrame, column: s.Column) -> Ints:
+    """What the cuda_sync record of each wait call says in a column; -1 where there is none."""
     records = trace.host_of("cuda_sync")
-    known = records[records[s.CORRELATION].notna() & records[s.STREAM].notna()]
-    streams = known.drop_duplicates(s.CORRELATION).set_index(s.CORRELATION)[s.STREAM]
-    return waits[s.CORRELATION].map(streams).to_numpy(dtype=np.int64, na_value=-1)
+    known = records[records[s.CORRELATION].notna() & records[column].notna()]
+    values = known.drop_duplicates(s.CORRELATION).set_index(s.CORRELATION)[column]
+    return waits[s.CORRELATION].map(values).to_numpy(dtype=np.int64, na_value=-1)
 
 
 def _host_side(

@@ -12,6 +12,7 @@ from traceview.trace import Trace
 
 def document(trace: Trace, *, shapes: bool = False, limit: int = 20) -> Document:
     """The report; `shapes` tells ops with different inputs apart."""
+    kinds = metric.kinds(trace)
     keys = {s.OP: field(s.OP, "op", stretch=True)}
     if shapes:
         keys[s.SHAPES] = field(s.SHAPES, "shapes", stretch=True)
@@ -23,6 +24,6 @@ def document(trace: Trace, *, shapes: bool = False, limit: int = 20) -> Document
         keys,
         limit=limit,
         nested=False,
-        before=(Section("By kind of kernel", (), (owned.kinds_table(trace),)),),
-        more={"kinds": records(metric.kinds(trace), s.WORK_KINDS.columns)},
+        before=(Section("By kind of kernel", (), (owned.kinds_table(kinds),)),),
+        more={"kinds": records(kinds, s.WORK_KINDS.columns)},
     )

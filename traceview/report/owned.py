@@ -47,12 +47,13 @@ def document(
         ("GPU busy is shared where work overlaps and goes to the innermost owner: it adds up.",),
         (table(name, shown, dict(keys) | _figures(frame, nested=nested), limit),),
     )
-    owned = Section("How owners are known", _lines(trace))
+    known = metric.owner_coverage(trace)
+    owned = Section("How owners are known", _lines(known))
     data = {
         "schema": f"traceview.{name}/1",
         "trace": about(trace),
         name: records(frame, schema.columns),
-        "owners": records(metric.owner_coverage(trace), s.OWNER_COVERAGE.columns),
+        "owners": records(known, s.OWNER_COVERAGE.columns),
         **(more or {}),
     }
     lead = _lead(shown, next(iter(keys)))
@@ -78,9 +79,9 @@ def _figures(frame: pd.DataFrame, *, nested: bool) -> dict[Column, Field]:
     return fields
 
 
-def kinds_table(trace: Trace) -> Table:
+def kinds_table(kinds: pd.DataFrame) -> Table:
     """Device work by kind."""
-    frame = _with_share(metric.kinds(trace))
+    frame = _with_share(kinds)
     fields = {
         s.KIND_OF_WORK: field(s.KIND_OF_WORK, "kind"),
         s.DETAIL_OF_KIND: field(s.DETAIL_OF_KIND, "which"),
@@ -111,8 +112,7 @@ def _lead(frame: pd.DataFrame, key: Column) -> tuple[str, ...]:
     return (text,)
 
 
-def _lines(trace: Trace) -> tuple[str, ...]:
-    frame = metric.owner_coverage(trace)
+def _lines(frame: pd.DataFrame) -> tuple[str, ...]:
     rows = frame[frame[s.DEVICE_EVENTS] > 0]
     return tuple(
         f"{events:,} pieces of work ({units.text(ns, Unit.NS)}) {_WORDS[how]}"

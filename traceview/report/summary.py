@@ -12,7 +12,7 @@ from traceview import schema as s
 from traceview import units
 from traceview.calls import PAGEABLE_COPY
 from traceview.document import Document, Field, Section, Table, Value
-from traceview.metrics.gaps import idle
+from traceview.metrics.gaps import idle, idle_sites
 from traceview.metrics.kernels import kernels
 from traceview.metrics.launches import launch_apis, launches
 from traceview.metrics.memory import memory_at_peak, memory_peaks
@@ -20,6 +20,7 @@ from traceview.metrics.steps import REASONS, steps
 from traceview.metrics.syncs import sync_sites, syncs
 from traceview.metrics.utilization import devices, streams
 from traceview.report import pictures, timeline
+from traceview.report.causes import EXPLAINED
 from traceview.report.heading import about, coverage_section, title
 from traceview.report.opening import opening
 from traceview.report.rows import field, records, table, values
@@ -38,6 +39,7 @@ class _Figures:
         self.streams = streams(trace)
         self.steps = steps(trace)
         self.idle = idle(trace)
+        self.idle_sites = idle_sites(trace)
         self.launches = launches(trace)
         self.apis = launch_apis(trace)
         self.syncs = syncs(trace)
@@ -70,7 +72,7 @@ def _lead(figures: _Figures) -> Iterator[str]:
         window, busy = device["window_ns"], device["busy_ns"]
         share = units.percent(busy / window) if window else "all"
         name = f"GPU {device['device']}" if several else "GPU"
-        waiting = _waiting(figures.idle, device)
+        waiting = _waiting(figures, device)
         yield f"{name} busy {share} of {units.text(window, Unit.NS)}{waiting}."
     if len(figures.apis):
         count, time = int(figures.apis[s.COUNT].sum()), int(figures.apis[s.HOST_NS].sum())
@@ -84,13 +86,22 @@ def _lead(figures: _Figures) -> Iterator[str]:
         yield f"Peak allocated {top}" + (f", {before} of it before recording." if known else ".")
 
 
-def _waiting(causes: pd.DataFrame, device: dict[str, Any]) -> str:
-    mine = records(causes[causes[s.DEVICE_ID] == device["device"]], s.IDLE.columns)
-    if not mine:
+def _waiting(figures: _Figures, device: dict[str, Any]) -> str:
+    """How much of the window is idle, most of it why, and where if it is one place above all."""
+    causes, sites = (
+        records(frame[frame[s.DEVICE_ID] == device["device"]], schema.columns)
+        for frame, schema in ((figures.idle, s.IDLE), (figures.idle_sites, s.IDLE_SITES))
+    )
+    if not causes:
         return ""
     share = units.percent(device["idle_ns"] / device["window_ns"])
-    part = units.percent(mine[0]["ns"] / device["idle_ns"], 0)
-    return f"; idle {share}, {part} of it {mine[0]['cause']}"
+    part = units.percent(causes[0]["ns"] / device["idle_ns"], 0)
+    place = next(site for site in sites if site["cause"] == causes[0]["cause"])
+    where = ""
+    if 2 * place["ns"] > causes[0]["ns"]:
+        named = (("in", "call"), ("under", "op"), ("in", "annotation"), ("at", "python_frame"))
+        where = "".join(f" {word} {place[key]}" for word, key in named if place[key])
+    return f"; idle {share}, {part} of it: {EXPLAINED[causes[0]['cause']]}{where}"
 
 
 def _pressure(apis: pd.DataFrame) -> str:
