@@ -1,4 +1,4 @@
-"""The reports of the sample traces, word for word: a change in one is meant, or it is a fault."""
+"""The reports of the sample traces as Markdown, word for word; `test_reports` holds their text."""
 
 from collections.abc import Callable
 from importlib import import_module
@@ -15,7 +15,6 @@ from traceview.report import diff as diff_report
 SAMPLES = ROOT / "sample_traces"
 BEFORE, AFTER = "attention_naive", "attention_flash"
 REPORTS = ("summary", "gaps", "kernels", "memory", "steps", "launches", "syncs", "critical_path")
-FORMATS = {"text": "txt", "markdown": "md"}
 
 
 def document(name: str, sample: str) -> Document:
@@ -27,13 +26,9 @@ def document(name: str, sample: str) -> Document:
 
 @pytest.mark.parametrize("name", REPORTS)
 def test_reports_of_a_sample(name: str, golden: Callable[[str, str], None]) -> None:
-    made = document(name, BEFORE)
-    for format_name, ending in FORMATS.items():
-        golden(f"{BEFORE}_{name}.{ending}", render(made, format_name))
+    golden(f"{BEFORE}.{name}.md", render(document(name, BEFORE), "markdown"))
 
 
 def test_the_diff_of_the_samples(golden: Callable[[str, str], None]) -> None:
     before, after = (kineto.load(SAMPLES / f"{name}.json.gz") for name in (BEFORE, AFTER))
-    made = diff_report.document(diff(before, after))
-    for format_name, ending in FORMATS.items():
-        golden(f"diff.{ending}", render(made, format_name))
+    golden("diff.md", render(diff_report.document(diff(before, after)), "markdown"))
