@@ -7,15 +7,10 @@ from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+from places import GOLDENS, SHARED
 
 import traceview
 from traceview.trace import Trace
-
-ROOT = Path(__file__).parents[1]
-SHARED = ROOT.parent / "shared" / "traces"
-GOLDENS = ROOT / "tests" / "goldens"
-SAME_PACKAGE = os.environ | {"PYTHONPATH": str(Path(traceview.__file__).parents[1])}
-"""The environment of another process that is to use the same traceview, installed or not."""
 
 settings.register_profile(
     "traceview",
@@ -44,7 +39,7 @@ def golden(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
     def check(name: str, text: str) -> None:
         file = GOLDENS / name
         if update:
-            file.parent.mkdir(exist_ok=True)
+            file.parent.mkdir(parents=True, exist_ok=True)
             file.write_bytes(text.encode())
         assert text.encode() == file.read_bytes(), f"{file} (pytest --update-goldens accepts)"
 

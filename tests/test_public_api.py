@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from conftest import ROOT, SAME_PACKAGE
+from places import ROOT, SAME_PACKAGE
 
 import traceview
 
@@ -67,7 +67,7 @@ def test_diff_is_the_function_whatever_was_imported_before(first: str) -> None:
 
 def test_what_is_not_public_is_an_attribute_error() -> None:
     with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
-        traceview.nothing  # noqa: B018
+        getattr(traceview, "nothing")  # noqa: B009 -- a type checker knows it too
 
 
 @pytest.mark.slow

@@ -6,27 +6,46 @@ import pandas as pd
 import pytest
 
 from traceview import schema as s
-from traceview.diff.gate import failures, margins, parse
+from traceview.diff.gate import failures, parse
 from traceview.errors import UsageError
 
 
-def quantities(**verdicts: str) -> pd.DataFrame:
+def quantities(low: float = 1.2, reasons: str = "", **verdicts: str) -> pd.DataFrame:
+    rows = len(verdicts)
+    figures = {column: [1.0] * rows for column in s.QUANTITIES.columns}
     return pd.DataFrame(
-        {
-            str(s.QUANTITY): list(verdicts),
-            str(s.VERDICT): list(verdicts.values()),
-            str(s.RATIO): [1.25] * len(verdicts),
+        figures
+        | {
+            s.QUANTITY: list(verdicts),
+            s.VERDICT: list(verdicts.values()),
+            s.RATIO: [1.25] * rows,
+            s.INTERVAL_LOW: [low] * rows,
+            s.REASONS: [reasons] * rows,
         }
     )
 
 
-def test_a_limit_is_a_margin_of_its_quantity() -> None:
-    gates = [parse("gpu_busy>2%"), parse("gpu_busy > 1.5 %"), parse("regressed")]
-    assert margins(gates) == {"gpu_busy": 0.015}
+def test_each_gate_has_its_own_margin() -> None:
+    found = quantities(low=1.06, gpu_busy="regressed")
+    gates = [parse("regressed"), parse("gpu_busy>5%"), parse("gpu_busy > 20 %")]
+    assert failures(gates, found) == [
+        "--fail-on regressed: gpu_busy regressed (x1.25)",
+        "--fail-on gpu_busy>5%: gpu_busy regressed (x1.25)",
+    ]
+
+
+def test_a_change_that_chance_may_show_fails_nothing() -> None:
+    found = quantities(low=1.06, reasons="several_quantities", gpu_busy="cannot_tell")
+    assert failures([parse("gpu_busy>2%")], found) == []
+
+
+def test_idle_time_is_a_share_of_the_period() -> None:
+    found = quantities(low=0.06, gpu_idle="regressed")
+    assert len(failures([parse("gpu_idle>5%"), parse("gpu_idle>7%")], found)) == 1
 
 
 def test_only_a_regression_fails() -> None:
-    found = quantities(gpu_busy="regressed", host_step="cannot_tell", gpu_idle="improved")
+    found = quantities(low=0.0, gpu_busy="regressed", host_step="cannot_tell", gpu_idle="same")
     assert failures([parse("regressed")], found) == [
         "--fail-on regressed: gpu_busy regressed (x1.25)"
     ]

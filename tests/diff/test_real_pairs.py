@@ -31,7 +31,9 @@ def verdicts(compared: TraceDiff) -> dict[str, str]:
 
 
 def facts(compared: TraceDiff) -> dict[str, tuple[str, str]]:
-    return {row.fact: (row.before, row.after) for row in compared.structure.itertuples()}
+    frame = compared.structure
+    sides = zip(frame["before"], frame["after"], strict=True)
+    return dict(zip(frame["fact"], sides, strict=True))
 
 
 def test_naive_to_flash(pair: tuple[Trace, Trace]) -> None:

@@ -8,7 +8,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from conftest import ROOT
+from places import ROOT
 
 PARTS = ("pyproject.toml", "README.md", "LICENSE", "traceview")
 

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import SHARED
 from hypothesis import given
 from hypothesis import strategies as st
+from places import SHARED
 from reading import assert_equal, both, integers, native_decoder, plain, texts
 
 from traceview.errors import FileError

@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from conftest import SHARED
+from places import SHARED
 
 import traceview
 from traceview import schema as s
@@ -34,13 +34,14 @@ Row = Mapping[str, Any]
 
 
 def recording(expected: Row) -> Path:
-    (file,) = (file for folder in FOLDERS if (file := SHARED / folder / expected["file"]).is_file())
-    return file
+    files = (SHARED / folder / str(expected["file"]) for folder in FOLDERS)
+    return next(file for file in files if file.is_file())
 
 
 def rows(frame: pd.DataFrame, columns: tuple[s.Column, ...]) -> list[Row]:
     plain = frame[list(columns)].astype(object)
-    return plain.where(plain.notna(), None).to_dict("records")
+    records = plain.where(plain.notna(), None).to_dict("records")
+    return [{str(key): value for key, value in record.items()} for record in records]
 
 
 def picked(source: list[Row], columns: tuple[s.Column, ...]) -> list[Row]:

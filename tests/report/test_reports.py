@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from builders import TraceBuilder
-from conftest import ROOT, SHARED
+from places import ROOT, SHARED
 from report.everything import FORMATS, REPORTS, text
 from sparse import PAIRS, SPARSE, full
 

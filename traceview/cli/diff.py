@@ -143,7 +143,7 @@ def command(
     profile = load_profile(noise) if noise else None
     compared = diff(
         *_sides(recordings, before, after),
-        margins={**margins, **gating.margins(wanted)},
+        margins=margins,
         noise=profile,
     )
     output.write(report.document(compared, limit=limit))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
+from statistics import fmean
 
 from traceview import schema as s
 from traceview.diff.measure import Measured
@@ -47,6 +48,8 @@ def _reasons(before: Sequence[Measured], after: Sequence[Measured]) -> Iterator[
     yield from _hardware(left, right)
     yield from _versions(left, right)
     yield from _options(left, right)
+    yield from _ranks(left, right)
+    yield from _step_marks(before[0], after[0])
     yield from _within_a_side(before, after)
     yield from _coverage(before, after)
     yield from _steps(before, after)
@@ -83,6 +86,17 @@ def _versions(left: Trace, right: Trace) -> Iterator[Reason]:
         yield Reason("versions_differ", f"torch: {first} against {second}")
 
 
+def _ranks(left: Trace, right: Trace) -> Iterator[Reason]:
+    infos = [trace.metadata.properties.get("distributedInfo") for trace in (left, right)]
+    worlds = [info.get("world_size") if isinstance(info, Mapping) else None for info in infos]
+    first, second = left.metadata.rank, right.metadata.rank
+    if worlds[0] != worlds[1]:
+        known = ["not recorded" if world is None else f"{world} ranks" for world in worlds]
+        yield Reason("world_size_differs", f"jobs of other sizes: {known[0]} against {known[1]}")
+    if first != second and None not in (first, second):
+        yield Reason("ranks_differ", f"rank {first} against rank {second}")
+
+
 def _options(left: Trace, right: Trace) -> Iterator[Reason]:
     stated = [trace.metadata.options for trace in (left, right)]
     for name in OPTIONS:
@@ -97,7 +111,7 @@ def _options(left: Trace, right: Trace) -> Iterator[Reason]:
 def _within_a_side(before: Sequence[Measured], after: Sequence[Measured]) -> Iterator[Reason]:
     """Recordings of one side that are not of one program, as far as their counts tell."""
     for name, side in (("before", before), ("after", after)):
-        counts = {round(len(r.work) / r.count, 2) for r in side}
+        counts = {round(r.events_per_step, 2) for r in side}
         machines = {r.trace.metadata.device_names for r in side}
         if len(counts) > 1 or len(machines) > 1:
             shown = ", ".join(f"{count:,g}" for count in sorted(counts))
@@ -145,6 +159,14 @@ def _exclusions(side: Sequence[Measured]) -> str:
     return f"{used} of {recorded} steps count ({why})"
 
 
+def _step_marks(before: Measured, after: Measured) -> Iterator[Reason]:
+    """Steps that one side marks by the profiler and the other by an annotation."""
+    marks = [set(recording.used[s.SOURCE]) for recording in (before, after)]
+    if all(marks) and marks[0] != marks[1]:
+        text = "the steps of one side are the profiler's, those of the other repeated annotations"
+        yield Reason("step_marks_differ", text)
+
+
 def _left_out(recording: Measured) -> set[str]:
     """The codes of why steps of a recording do not count."""
     table = steps(recording.trace)
@@ -163,13 +185,11 @@ def _workload(before: Sequence[Measured], after: Sequence[Measured]) -> Iterator
         yield from _declared_work(left, right)
         return
     yield from shape_reasons(before[0], after[0])
-    counts = [
-        sum(len(r.work) for r in side) / max(sum(r.count for r in side), 1)
-        for side in (before, after)
-    ]
+    counts = [round(fmean(r.events_per_step for r in side), 2) for side in (before, after)]
     if counts[0] != counts[1] and all(counts):
+        step = " a step" if all(len(r.used) for r in (*before, *after)) else ""
         text = (
-            f"{counts[0]:,.4g} device events a step against {counts[1]:,.4g}, and the files do not "
+            f"{counts[0]:,g} device events{step} against {counts[1]:,g}, and the files do not "
             "declare their workload: make sure that they do the same job"
         )
         yield Reason("kernel_counts_differ", text)

@@ -6,11 +6,12 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from difflib import get_close_matches
+from typing import Any
 
 import pandas as pd
 
 from traceview import schema as s
-from traceview.diff.judge import MARGINS
+from traceview.diff.judge import BY_CHANCE, MARGINS, SHARES
 from traceview.errors import UsageError
 from traceview.stats import Verdict
 
@@ -45,23 +46,32 @@ def parse(text: str) -> Gate:
     return Gate(text.strip(), quantity, float(found["percent"]) / 100)
 
 
-def margins(gates: Iterable[Gate]) -> dict[str, float]:
-    """The margins that gates ask for: the smallest of each quantity."""
-    result: dict[str, float] = {}
-    for gate in gates:
-        if gate.quantity is not None and gate.margin is not None:
-            result[gate.quantity] = min(gate.margin, result.get(gate.quantity, gate.margin))
-    return result
-
-
 def failures(gates: Iterable[Gate], quantities: pd.DataFrame) -> list[str]:
-    """Which gates do not hold, a sentence each; a verdict that cannot be told fails none."""
-    regressed = quantities[quantities[s.VERDICT] == Verdict.REGRESSED.value]
-    ratios = dict(zip(regressed[s.QUANTITY], regressed[s.RATIO], strict=True))
+    """Which gates do not hold, a sentence each; columns of `quantities` as schema.QUANTITIES.
+
+    `regressed` goes by the verdicts of the report, a limit by its own margin: it fails where the
+    whole interval lies beyond. A verdict that cannot be told fails nothing.
+    """
+    rows = [dict(zip(map(str, s.QUANTITIES.columns), row, strict=True)) for row in
+            quantities[list(s.QUANTITIES.columns)].itertuples(index=False, name=None)]  # fmt: skip
     return [
-        f"--fail-on {gate.text}: {name} regressed"
-        + (f" (x{ratios[name]:.4g})" if ratios[name] is not pd.NA else "")
+        f"--fail-on {gate.text}: {row['quantity']} regressed{_size(row)}"
         for gate in gates
-        for name in ratios
-        if gate.quantity in (None, name)
+        for row in rows
+        if _fails(gate, row)
     ]
+
+
+def _fails(gate: Gate, row: dict[str, Any]) -> bool:
+    if gate.margin is None:
+        return bool(row["verdict"] == Verdict.REGRESSED.value)
+    if gate.quantity != row["quantity"] or BY_CHANCE in str(row["reasons"]):
+        return False
+    if pd.isna(row["interval_low"]):
+        return bool(row["verdict"] == Verdict.REGRESSED.value)
+    unchanged = 0.0 if gate.quantity in SHARES else 1.0
+    return bool(row["interval_low"] > unchanged + gate.margin)
+
+
+def _size(row: dict[str, Any]) -> str:
+    return "" if pd.isna(row["ratio"]) else f" (x{row['ratio']:.4g})"

@@ -45,8 +45,10 @@ period is as steady as the busy time."""
 BOUND = 0.95
 ENOUGH = 3
 """Recordings a side from which their own spread is the measure."""
-_SHARES = ("gpu_idle", "sync_stall")
+SHARES = ("gpu_idle", "sync_stall")
 """Judged by their difference as a share of the device period: as ratios they explode near zero."""
+BY_CHANCE = "several_quantities"
+"""The reason of a change that one quantity of several may show by chance."""
 _PEAK = "peak_allocated"
 
 
@@ -94,7 +96,7 @@ class _Row:
     @property
     def limit(self) -> float:
         """The margin as a difference like the estimate's: of logarithms, or of shares."""
-        return self.margin if self.name in _SHARES else math.log1p(self.margin)
+        return self.margin if self.name in SHARES else math.log1p(self.margin)
 
     def cells(self) -> tuple[object, ...]:
         """The row as schema.QUANTITIES has it."""
@@ -107,7 +109,7 @@ class _Row:
             low, high = self._as_shown(self.estimate.low), self._as_shown(self.estimate.high)
             if self.judgement.verdict is Verdict.CANNOT_TELL:
                 seen = self._as_shown(self.estimate.half_width + self.limit)
-                detectable = seen if self.name in _SHARES else seen - 1
+                detectable = seen if self.name in SHARES else seen - 1
         return (
             self.name,
             "bytes" if self.name == _PEAK else "ns",
@@ -126,7 +128,7 @@ class _Row:
 
     def _as_shown(self, difference: float) -> float:
         """A difference as the frame has it: a ratio, or a share."""
-        return difference if self.name in _SHARES else math.exp(difference)
+        return difference if self.name in SHARES else math.exp(difference)
 
 
 def quantities(sides: Sides, margins: Mapping[str, float] | None = None) -> pd.DataFrame:
@@ -152,7 +154,8 @@ def values(side: Sequence[Measured], name: str) -> list[float | None]:
 def _row(sides: Sides, name: str, margin: float) -> _Row:
     before = _of_side(sides.before, sides.before_step, name)
     after = _of_side(sides.after, sides.after_step, name)
-    row = _Row(name, margin, before, after, Basis.EXACT, Judgement(Verdict.SAME))
+    basis = Basis.EXACT if name == _PEAK or sides.same else Basis.PRIOR
+    row = _Row(name, margin, before, after, basis, Judgement(Verdict.SAME))
     settled = _settled(sides, row)
     if settled is not None:
         return replace(row, judgement=settled)
@@ -168,7 +171,7 @@ def _row(sides: Sides, name: str, margin: float) -> _Row:
 def _settled(sides: Sides, row: _Row) -> Judgement | None:
     """The verdict where it needs no interval, or none can be had: the first that applies."""
     before, after = row.before, row.after
-    share, exact = row.name in _SHARES, row.name == _PEAK
+    share, exact = row.name in SHARES, row.name == _PEAK
     cases = (
         (sides.same, Verdict.SAME, "same_recording"),
         (before is None and after is None, Verdict.CANNOT_TELL, "not_recorded"),
@@ -198,7 +201,7 @@ def _together(rows: list[_Row]) -> list[_Row]:
     p_values = [row.estimate.beyond(row.limit) for row in family if row.estimate]
     kept = {row.name for row, holds in zip(family, holm(p_values), strict=True) if holds}
     return [
-        replace(row, judgement=Judgement(Verdict.CANNOT_TELL, ("several_quantities",)))
+        replace(row, judgement=Judgement(Verdict.CANNOT_TELL, (BY_CHANCE,)))
         if row in family and row.name not in kept and _claims(row)
         else row
         for row in rows
@@ -213,11 +216,11 @@ def _estimate(sides: Sides, name: str, before: int, after: int) -> tuple[Basis, 
     """What is known of the difference, from the best basis there is."""
     if min(sides.runs) >= ENOUGH and (measured := _measured(sides, name)):
         return Basis.MEASURED, measured
-    if name in _SHARES:
+    if name in SHARES:
         difference = (after - before) / sides.longer_period_ns
     else:
         difference = math.log(after / before)
-    source = _period_like(sides) if name in _SHARES else name
+    source = _period_like(sides) if name in SHARES else name
     profile = sides.noise and sides.noise.sd(source)
     if profile:
         return Basis.PROFILE, profiled(difference, *profile, sides.runs)
@@ -227,7 +230,7 @@ def _estimate(sides: Sides, name: str, before: int, after: int) -> tuple[Basis, 
 def _measured(sides: Sides, name: str) -> Estimate | None:
     """Welch over the recordings; None where one has no such figure, or none to divide by."""
     before, after = values(sides.before, name), values(sides.after, name)
-    if name in _SHARES:
+    if name in SHARES:
         scale = sides.longer_period_ns
         shares = [[v / scale for v in side if v is not None] for side in (before, after)]
         complete = len(shares[0]) == len(before) and len(shares[1]) == len(after)

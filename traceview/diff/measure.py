@@ -51,6 +51,13 @@ class Measured:
         return len(self.work) > 0
 
     @property
+    def events_per_step(self) -> float:
+        """Pieces of device work launched in a step that counts; of all where there are no steps."""
+        if len(self.used):
+            return float(self.used[s.DEVICE_EVENTS].mean())
+        return float(len(self.trace.work))
+
+    @property
     def peak_bytes(self) -> int | None:
         """The largest peak of an accelerator; of the CPU where no accelerator allocates."""
         peaks = self.peaks
@@ -146,7 +153,8 @@ def _work_within(trace: Trace, windows: pd.DataFrame) -> pd.DataFrame:
     device = work[s.DEVICE_ID].to_numpy()
     pieces = []
     for number, low, high in windows.itertuples(index=False):
-        rows = np.flatnonzero((device == number) & (end > low) & (start < high))
+        inside = (end > low) & (start < high) | (start == end) & (low <= start) & (end <= high)
+        rows = np.flatnonzero((device == number) & inside)
         begin, finish = intervals.clip(start[rows], end[rows], low, high)
         pieces.append(
             work.iloc[rows].assign(

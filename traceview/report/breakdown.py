@@ -107,6 +107,8 @@ def _cost(members: Sequence[dict[str, Any]]) -> str:
     if not old or not new:
         return ""
     change = new / old - 1
+    if abs(change) < _SAME:
+        return ""
     if len(members) == 1 and _only_in_company(members[0], change):
         return f" (same calls, {units.percent(change)} slower only beside communication or copies)"
     direction = "slower" if change > 0 else "faster"
@@ -120,6 +122,8 @@ def _only_in_company(row: dict[str, Any], change: float) -> bool:
 
 
 _NOTICEABLE = 0.02
+_SAME = 0.0005
+"""Half a unit of the last place shown."""
 
 
 def _region(region: str) -> str:

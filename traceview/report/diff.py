@@ -176,16 +176,16 @@ def _quantities(diff: TraceDiff) -> Table:
     ):
         shown = None if diff.comparable is Comparability.NO else ratio
         words = verdict_words(str(name), str(verdict))
-        interval = _known(str(name), low, high, str(basis))
+        interval = _known(str(name), low, high, str(basis), str(verdict))
         rows.append((_NAMES[str(name)], before, after, delta, shown, words, interval))
         row_units.append(Unit(str(unit)))
     return Table("quantities", fields, tuple(rows), row_units=tuple(row_units))
 
 
-def _known(name: str, low: Any, high: Any, basis: str) -> str:
+def _known(name: str, low: Any, high: Any, basis: str, verdict: str) -> str:
     """How well the difference is known: `+-0.6 %`, or within a factor where it is not."""
     if basis == "exact" or low is None:
-        return basis if basis == "exact" else ""
+        return "exact" if basis == "exact" and verdict != "cannot_tell" else ""
     half = (high - low) / 2 if name in _SHARES else math.sqrt(high / low) - 1
     return f"+-{units.percent(half)}" if half < _FACTOR else f"to x{1 + half:.1f}"
 
@@ -204,8 +204,10 @@ def _structure(diff: TraceDiff, shown: int) -> Iterator[Section]:
     )
     same = all(before == after for _, before, after in rows)
     lines = ("The same kernels, the same number of times.",) if same else ()
+    stepped = all(len(r.used) for r in (*diff.before, *diff.after))
+    title = "Exact facts, a step" if stepped else "Exact facts"
     facts = Table("structure", fields, rows, shown)
-    yield Section("Exact facts, a step", lines, (facts,), folded=True)
+    yield Section(title, lines, (facts,), folded=True)
 
 
 def _grouped(count: Value) -> str:
