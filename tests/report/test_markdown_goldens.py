@@ -4,7 +4,7 @@ from collections.abc import Callable
 from importlib import import_module
 
 import pytest
-from conftest import ROOT
+from places import ROOT
 
 from traceview import kineto
 from traceview.diff import diff
