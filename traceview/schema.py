@@ -26,6 +26,7 @@ class Column(str):
     meaning: str
 
     def __new__(cls, name: str, dtype: str, unit: Unit, meaning: str) -> Self:
+        """A column of this name, which is all that pandas sees of it."""
         column = super().__new__(cls, name)
         column.dtype, column.unit, column.meaning = dtype, unit, meaning
         return column
@@ -48,7 +49,8 @@ class Schema:
         if missing:
             raise ColumnError(self.name, missing=missing, found=values)
         return pd.DataFrame(
-            {str(column): _typed(values[column], column.dtype) for column in self.columns}
+            {str(column): _typed(values[column], column.dtype) for column in self.columns},
+            copy=False,
         )
 
     def empty(self) -> pd.DataFrame:
@@ -535,7 +537,9 @@ OWNER_COVERAGE = Schema(
 PRECISION = Column("precision", "string", _TEXT, "of the inputs; tf32 for fp32 on tensor cores")
 USEFUL_FLOP = Column("useful_flop", "int64", Unit.FLOP, "operations that the result needs")
 EXECUTED_FLOP = Column("executed_flop", "int64", Unit.FLOP, "operations that the op carries out")
-LEAST_BYTES = Column("least_bytes", "int64", _BYTES, "each input read once, each output written once")
+LEAST_BYTES = Column(
+    "least_bytes", "int64", _BYTES, "each input read once, each output written once"
+)
 USEFUL_RATE = Column("useful_rate", "Float64", Unit.FLOP_RATE, "useful_flop by device_ns")
 EXECUTED_RATE = Column("executed_rate", "Float64", Unit.FLOP_RATE, "executed_flop by device_ns")
 BYTE_RATE = Column("byte_rate", "Float64", Unit.BYTE_RATE, "least_bytes by device_ns")

@@ -40,13 +40,13 @@ class Outside:
     """Measured in the same process without the profiler; integers of ns and bytes, None if not.
 
     Times are those of a step. The cold start is the first step of the process, with its inputs in
-    place: it loads kernels, plans, compiles. `event_ns` are CUDA events between steps: if `queued`, with the queue
-    kept full, so that they are comparable with busy time; else as the steps come, and comparable
-    with the device period. `event_flushed_ns` are such around single queued steps, after the L2
-    cache was flushed. `wall_ns` are means of
-    blocks of steps by the host's clock, and `profiled_wall_ns` those of the blocks between them in
-    which the profiler was on. The allocation figures are the caching allocator's: before the work,
-    and the peak without the profiler.
+    place: it loads kernels, plans, compiles. `event_ns` are CUDA events between steps: if `queued`,
+    with the queue kept full, so that they are comparable with busy time; else as the steps come,
+    and comparable with the device period. `event_flushed_ns` are such around single queued steps,
+    after the L2 cache was flushed. `wall_ns` are means of blocks of steps by the host's clock, and
+    `profiled_wall_ns` those of the blocks between them in which the profiler was on. The
+    allocation figures are the caching allocator's: before the work, and the peak without the
+    profiler.
     """
 
     cold_start_ns: int | None = None

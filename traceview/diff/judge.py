@@ -75,6 +75,11 @@ class Sides:
         return max(self.before_step.period_ns, self.after_step.period_ns)
 
     @property
+    def peaks_known(self) -> bool:
+        """Whether the peaks of memory are exact, and no lower bounds."""
+        return all(recording.peak_known for recording in (*self.before, *self.after))
+
+    @property
     def device_bound(self) -> bool:
         """Whether the device is busy nearly throughout on both sides."""
         steps = (self.before_step, self.after_step)
@@ -154,11 +159,11 @@ def values(side: Sequence[Measured], name: str) -> list[float | None]:
 def _row(sides: Sides, name: str, margin: float) -> _Row:
     before = _of_side(sides.before, sides.before_step, name)
     after = _of_side(sides.after, sides.after_step, name)
-    basis = Basis.EXACT if name == _PEAK or sides.same else Basis.PRIOR
-    row = _Row(name, margin, before, after, basis, Judgement(Verdict.SAME))
+    row = _Row(name, margin, before, after, Basis.EXACT, Judgement(Verdict.SAME))
     settled = _settled(sides, row)
     if settled is not None:
-        return replace(row, judgement=settled)
+        certain = settled.verdict is Verdict.SAME or name == _PEAK
+        return replace(row, judgement=settled, basis=Basis.EXACT if certain else Basis.PRIOR)
     if before is None or after is None or name == _PEAK:
         return _exact(row, before or 0, after or 0)
     basis, estimate = _estimate(sides, name, before, after)
@@ -178,6 +183,8 @@ def _settled(sides: Sides, row: _Row) -> Judgement | None:
         (before is None or after is None, Verdict.CANNOT_TELL, "recorded_on_one_side"),
         (not exact and not sides.comparable, Verdict.CANNOT_TELL, "not_comparable"),
         (before == after == 0, Verdict.SAME, "none_on_either_side"),
+        (exact and before != after and not sides.peaks_known, Verdict.CANNOT_TELL,
+         "baseline_unknown"),
         (not exact and not share and not (before and after), Verdict.CANNOT_TELL,
          "none_on_one_side"),
         (share and not sides.longer_period_ns, Verdict.CANNOT_TELL, "no_device_work"),

@@ -60,10 +60,19 @@ class Measured:
     @property
     def peak_bytes(self) -> int | None:
         """The largest peak of an accelerator; of the CPU where no accelerator allocates."""
+        peaks = self._chosen_peaks
+        return int(peaks[s.PEAK_ALLOCATED].max()) if len(peaks) else None
+
+    @property
+    def peak_known(self) -> bool:
+        """Whether `peak_bytes` is exact; above an unknown baseline it is a lower bound."""
+        return bool(self._chosen_peaks[s.BASELINE].notna().all())
+
+    @property
+    def _chosen_peaks(self) -> pd.DataFrame:
         peaks = self.peaks
         accelerators = peaks[peaks[s.DEVICE_TYPE] != CPU]
-        chosen = accelerators if len(accelerators) else peaks
-        return int(chosen[s.PEAK_ALLOCATED].max()) if len(chosen) else None
+        return accelerators if len(accelerators) else peaks
 
 
 PROFILED = ("gpu_busy", "device_period", "host_step", "launch_overhead")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -85,6 +85,14 @@ class _Part:
         dense[found] = values
         return dense
 
+    def keyed(self) -> links.Keyed:
+        """What joins calls and work."""
+        return links.Keyed(
+            self.known("correlation", 0),
+            self.known("External id", links.UNKNOWN),
+            self.events.start_ns[self.rows],
+        )
+
     def argument_text(self, argument: str) -> pd.Categorical:
         column = self.events.texts.get(argument)
         codes = np.full(self.rows.size, -1, dtype=np.int32)
@@ -116,22 +124,29 @@ def assemble(events: Events, path: str | None = None) -> Trace:
         & _is_one_of(events.name, *_MEMORY_NAMES)
         & _is_one_of(events.phase, "i", "I", "R")
     )
-    unfinished = int((complete & ~events.duration_known).sum())
-    if unfinished:
-        notes.append(
-            Note("missing_duration", "complete events without a duration, read as 0", unfinished)
-        )
+    timeless = _is_one_of(events.phase, "X") & ~events.start_known
+    negative = events.duration_known[host_rows] & (events.duration_ns[host_rows] < 0)
+    for code, text, mask in (
+        ("missing_time", "complete events without a time, left out", timeless),
+        ("missing_duration", "complete events without a duration, read as 0",
+         complete & ~events.duration_known),
+        ("negative_duration", "host events of negative duration, read as 0", negative),
+    ):  # fmt: skip
+        if count := int(mask.sum()):
+            notes.append(Note(code, text, count))
+    events = replace(events, dropped=events.dropped + int(timeless.sum()))
     host = _by_time(events, host_rows)
     device = _by_time(events, device_rows)
     work = np.asarray(_is_one_of(categories, *WORK)[device.rows])
     process_of_row = _process_of_rows(host, device, categories, notes)
     launches = _launches(host, device, categories, process_of_row, work)
-    faults = _faults(host, device, launches, work, notes)
+    launching = np.append(events.process.codes[host.rows], np.int32(links.UNKNOWN))
+    faults = _faults(host, device, work, notes)
     origin = _origin(host, device, faults, events.start_ns[memory_rows])
     metadata = _metadata(events, path, origin, tuple(notes))
     return Trace(
         _host_frame(host, categories, origin),
-        _device_frame(device, categories, process_of_row, launches, faults, origin),
+        _device_frame(device, categories, process_of_row, launches, launching, faults, origin),
         _memory_frame(events, memory_rows, origin),
         metadata,
     )
@@ -182,27 +197,25 @@ def _ranks(column: Texts) -> NDArray[np.intp]:
     )
 
 
+def _calls(host: _Part, categories: Texts) -> tuple[NDArray[np.intp], _Part]:
+    """The runtime and driver calls: their positions in the host frame, and they themselves."""
+    positions = np.flatnonzero(_is_one_of(categories, *LAUNCHING)[host.rows])
+    return positions, _Part(host.events, host.rows[positions])
+
+
 def _process_of_rows(
     host: _Part, device: _Part, categories: Texts, notes: list[Note]
 ) -> dict[int, int]:
     """The process (code of a host pid) that drives each device row (code of a device pid)."""
     events = host.events
-    calls = host.rows[_is_one_of(categories, *LAUNCHING)[host.rows]]
-    call = _Part(events, calls)
-    result = links.owners(
-        events.process.codes[device.rows].astype(np.int64),
-        device.known("correlation", 0),
-        device.known("External id", links.UNKNOWN),
-        events.process.codes[calls].astype(np.int64),
-        call.known("correlation", 0),
-        call.known("External id", links.UNKNOWN),
-    )
-    several = len(set(events.process.codes[calls].tolist()))
+    _, calls = _calls(host, categories)
+    process = events.process.codes[calls.rows].astype(np.int64)
+    rows = events.process.codes[device.rows].astype(np.int64)
+    several = np.unique(process).size
     if several > 1:
-        notes.append(
-            Note("merged_processes", "processes in one file; work is joined within each", several)
-        )
-    return result
+        text = "processes in one file; work is joined within each"
+        notes.append(Note("merged_processes", text, several))
+    return links.owners(rows, device.keyed(), calls.keyed(), process)
 
 
 def _launches(
@@ -210,38 +223,29 @@ def _launches(
 ) -> Ints:
     """For each device event the position in the host frame of its launch, or links.UNKNOWN."""
     events = host.events
-    positions = np.flatnonzero(_is_one_of(categories, *LAUNCHING)[host.rows])
-    calls = _Part(events, host.rows[positions])
-    correlation = calls.known("correlation", 0)
+    positions, calls = _calls(host, categories)
+    process = events.process.codes[calls.rows].astype(np.int64)
     rows = events.process.codes[device.rows].astype(np.int64)
-    chosen = links.launches_of(
-        np.array([process_of_row[row] for row in rows.tolist()], dtype=np.int64),
-        np.where(work, device.known("correlation", 0), 0),
-        events.start_ns[device.rows],
-        events.process.codes[calls.rows].astype(np.int64),
-        correlation,
-        events.start_ns[calls.rows],
-    )
+    owner = np.array([process_of_row[row] for row in rows.tolist()], dtype=np.int64)
+    keys, call_keys = device.keyed(), calls.keyed()
+    keys = replace(keys, correlation=np.where(work, keys.correlation, 0))
+    if np.unique(process).size > 1:
+        chosen = links.among_processes(keys, call_keys, process, owner)
+    else:
+        chosen = links.launches_of(
+            owner, keys.correlation, keys.start, process, call_keys.correlation, call_keys.start
+        )
     return np.where(chosen >= 0, np.append(positions, links.UNKNOWN)[chosen], links.UNKNOWN)
 
 
 def _faults(
-    host: _Part, device: _Part, launches: Ints, work: NDArray[np.bool_], notes: list[Note]
+    host: _Part, device: _Part, work: NDArray[np.bool_], notes: list[Note]
 ) -> NDArray[np.bool_]:
     """Which device records have an impossible time; each kind is noted with its count."""
     events = host.events
-    starts = events.start_ns[device.rows]
-    launched = launches >= 0
-    launch_starts = np.append(events.start_ns[host.rows], 0)[launches]
-    masks = sanity.corrupt(
-        starts,
-        events.duration_ns[device.rows],
-        launch_starts,
-        launched,
-        events.start_ns[host.rows],
-    )
+    starts, durations = events.start_ns[device.rows], events.duration_ns[device.rows]
     faulty = np.zeros(starts.size, dtype=bool)
-    for kind, mask in masks.items():
+    for kind, mask in sanity.corrupt(starts, durations, events.start_ns[host.rows]).items():
         if count := int((mask & work).sum()):
             text = f"device records with {kind}, left out of all figures"
             notes.append(Note("corrupt_records", text, count))
@@ -298,12 +302,15 @@ def _device_frame(
     categories: Texts,
     process_of_row: dict[int, int],
     launches: Ints,
+    launching: NDArray[np.int32],
     faults: NDArray[np.bool_],
     origin: int,
 ) -> pd.DataFrame:
+    """`launching` are the processes of the host frame, by position, then one more."""
     events, rows = part.events, part.rows
     pids = events.process.codes[rows]
-    process = np.array([process_of_row[pid] for pid in pids.tolist()], dtype=np.int32)
+    owner = np.array([process_of_row[pid] for pid in pids.tolist()], dtype=np.int32)
+    process = np.where(launches >= 0, launching[launches], owner).astype(np.int32)
     return s.DEVICE.frame(
         {
             s.NAME: part.text(events.name),
@@ -433,15 +440,11 @@ def _positions(rows: Ints, among: Ints) -> tuple[NDArray[np.intp], NDArray[np.in
 
 
 def _categorical(codes: NDArray[np.int32], values: tuple[str, ...]) -> pd.Categorical:
-    """Codes of the values that occur, as a pandas Categorical of just those, in alphabetical order.
-
-    The order of categories is what pandas groups and sorts by; the file's own would show in it.
-    """
-    seen = np.zeros(len(values) + 1, dtype=bool)
-    seen[codes] = True
-    used = np.flatnonzero(seen[:-1]).tolist()
-    order = np.array(sorted(used, key=values.__getitem__), dtype=np.int64)
-    place = np.full(len(values) + 1, -1, dtype=np.int32)
-    place[order] = np.arange(order.size)
-    categories = pd.Index([values[code] for code in order.tolist()], dtype="str")
-    return pd.Categorical.from_codes(place[codes], categories=categories)
+    """Codes of the values that occur, as a pandas Categorical of just those."""
+    occurs = np.bincount(codes + 1, minlength=len(values) + 1)[1:] > 0
+    used = np.flatnonzero(occurs)
+    # The last entry stands for code -1, a missing value.
+    compact = np.full(len(values) + 1, -1, dtype=np.int32)
+    compact[used] = np.arange(used.size, dtype=np.int32)
+    categories = pd.Index([values[code] for code in used.tolist()], dtype="str")
+    return pd.Categorical.from_codes(compact[codes], categories=categories, validate=False)

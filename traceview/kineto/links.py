@@ -7,11 +7,30 @@ occur twice, and 0 is no key.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from traceview.intervals import Ints
+
+
+@dataclass(frozen=True, slots=True)
+class Keyed:
+    """Parallel arrays of what joins calls and work: correlation (0 for none), External id, start.
+
+    An External id that was not recorded is UNKNOWN.
+    """
+
+    correlation: Ints
+    external: Ints
+    start: Ints
+
+    def take(self, index: NDArray[np.bool_]) -> Keyed:
+        """Those of this mask."""
+        return Keyed(self.correlation[index], self.external[index], self.start[index])
+
 
 UNKNOWN = -1
 """Within this module and its caller only: no such row."""
@@ -45,44 +64,83 @@ def launches_of(
     return np.where(linked, order[chosen], UNKNOWN)
 
 
-def owners(
-    work_row: Ints,
-    work_correlation: Ints,
-    work_external: Ints,
-    call_process: Ints,
-    call_correlation: Ints,
-    call_external: Ints,
-) -> dict[int, int]:
-    """The process that drives each row (device pid) of work, where the file can tell.
+def owners(work_row: Ints, work: Keyed, calls: Keyed, call_process: Ints) -> dict[int, int]:
+    """The process that drives each row (device pid) of work; UNKNOWN where the file cannot tell.
 
     A recording of one process answers at once. In a merged file a row belongs to the process whose
-    calls agree with most of its work on correlation and, where recorded, External id.
+    calls agree with most of its work, on correlation and, where recorded, External id. Processes
+    that agree equally, as ranks of one program do, get a row each, those first whose calls come
+    closest before the work.
     """
-    rows = np.unique(work_row)
-    processes = np.unique(call_process)
-    if processes.size <= 1:
-        only = int(processes[0]) if processes.size else UNKNOWN
-        return dict.fromkeys(rows.tolist(), only)
-    result: dict[int, int] = {}
-    for row in rows.tolist():
-        mine = work_row == row
-        work = pd.DataFrame({"c": work_correlation[mine], "e": work_external[mine]})
-        votes = {
-            process: _agreement(work, call_correlation[its], call_external[its])
-            for process in processes.tolist()
-            if (its := call_process == process).any()
-        }
-        best = max(votes, key=lambda process: (votes[process], -process))
-        result[row] = best if any(votes[best]) else UNKNOWN
+    rows, processes = np.unique(work_row).tolist(), np.unique(call_process).tolist()
+    if len(processes) <= 1:
+        return dict.fromkeys(rows, processes[0] if processes else UNKNOWN)
+    result = dict.fromkeys(rows, UNKNOWN)
+    open_pairs: list[tuple[int, int, int, int]] = []
+    for row in rows:
+        mine = work.take(work_row == row)
+        votes = {p: _agreement(mine, calls.take(call_process == p)) for p in processes}
+        most = max(votes.values())
+        best = [p for p in processes if votes[p] == most and most > (0, 0)]
+        if len(best) == 1:
+            result[row] = best[0]
+        open_pairs += [
+            (*_lateness(mine, calls.take(call_process == p)), row, p) for p in best[1:] and best
+        ]
+    if len(rows) >= len(processes):
+        taken = set(result.values())
+        for _, _, row, process in sorted(open_pairs):
+            if result[row] == UNKNOWN and process not in taken:
+                result[row] = process
+                taken.add(process)
     return result
 
 
-def _agreement(work: pd.DataFrame, correlations: Ints, externals: Ints) -> tuple[int, int]:
+def among_processes(work: Keyed, calls: Keyed, call_process: Ints, owner: Ints) -> Ints:
+    """For each piece of work the call that launched it, in a file of several processes.
+
+    Of the calls with its correlation: one with its External id, one of its row's process, the last
+    that began before the work. UNKNOWN where there is none.
+    """
+    left = pd.DataFrame(
+        {"work": np.arange(work.start.size), "c": work.correlation, "e": work.external,
+         "t": work.start, "p": owner}
+    )  # fmt: skip
+    right = pd.DataFrame(
+        {"call": np.arange(calls.start.size), "c": calls.correlation, "ce": calls.external,
+         "ct": calls.start, "cp": call_process}
+    )  # fmt: skip
+    pairs = left[left["c"] != 0].merge(right, on="c")
+    pairs = pairs.assign(
+        same_id=(pairs["e"] == pairs["ce"]) & (pairs["e"] != UNKNOWN),
+        own=pairs["cp"] == pairs["p"],
+        before=pairs["ct"] <= pairs["t"],
+        late=np.where(pairs["ct"] <= pairs["t"], pairs["ct"], -pairs["ct"]),
+    )
+    order = ["work", "same_id", "own", "before", "late"]
+    chosen = pairs.sort_values(order, kind="stable").drop_duplicates("work", keep="last")
+    result = np.full(work.start.size, UNKNOWN)
+    result[chosen["work"].to_numpy()] = chosen["call"].to_numpy()
+    return result
+
+
+def _agreement(work: Keyed, calls: Keyed) -> tuple[int, int]:
     """How much work agrees on correlation and External id, and on correlation alone."""
-    calls = pd.MultiIndex.from_arrays([correlations, externals])
-    known = work[work["c"] != 0]
-    both = pd.MultiIndex.from_frame(known).isin(calls) & (known["e"] != UNKNOWN)
-    return int(both.sum()), int(known["c"].isin(correlations).sum())
+    known = work.take(work.correlation != 0)
+    keys = pd.MultiIndex.from_arrays([known.correlation, known.external])
+    both = keys.isin(pd.MultiIndex.from_arrays([calls.correlation, calls.external]))
+    both &= known.external != UNKNOWN
+    return int(both.sum()), int(np.isin(known.correlation, calls.correlation).sum())
+
+
+def _lateness(work: Keyed, calls: Keyed) -> tuple[int, int]:
+    """How much work begins before its call would have, and the summed time between them."""
+    first = pd.Series(calls.start, index=calls.correlation)
+    first = first[~first.index.duplicated()]
+    begun = first.reindex(work.correlation).to_numpy(dtype=np.float64)
+    waits = work.start - begun
+    waits = waits[~np.isnan(waits)]
+    return int((waits < 0).sum()), int(np.abs(waits).sum())
 
 
 def _joint_keys(

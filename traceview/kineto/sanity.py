@@ -18,18 +18,19 @@ _FAR = 10
 """A record this many recordings away from the recording does not belong to it."""
 
 
-def corrupt(
-    starts: Ints, durations: Ints, launch_starts: Ints, launched: NDArray[np.bool_], host: Ints
-) -> dict[str, NDArray[np.bool_]]:
+def corrupt(starts: Ints, durations: Ints, host: Ints) -> dict[str, NDArray[np.bool_]]:
     """A mask a kind of fault over device records; times are the file's own.
 
-    `launch_starts` holds where `launched`; `host` are the starts of the host events.
+    `host` are the starts of the host events.
     """
     negative = durations < 0
     impossible = durations > _LONGEST
-    zero = (starts == 0) & (durations == 0) & launched & (launch_starts > 0)
     reference = host[host != 0] if host.size else starts[~negative & ~impossible & (starts != 0)]
-    away = far(starts, reference) if reference.size else np.zeros(starts.size, dtype=bool)
+    away = np.zeros(starts.size, dtype=bool)
+    zero = away.copy()
+    if reference.size:
+        away = far(starts, reference)
+        zero = (starts == 0) & (durations == 0) & (reference.min() > 0)
     return {
         "negative duration": negative,
         "impossible duration": impossible & ~negative,

@@ -10,6 +10,7 @@ import pandas as pd
 from traceview import intervals
 from traceview import schema as s
 from traceview.calls import closing_synchronize, without_work
+from traceview.metrics.memory import FAILURE
 from traceview.trace import LAUNCHING, Note, Trace
 
 
@@ -57,6 +58,9 @@ def _apart(trace: Trace) -> Iterator[Note]:
     if without := len(without_work(trace)):
         text = "launch calls whose device work is not in the file"
         yield Note("launches_without_work", text, without)
+    if failed := int((trace.memory[s.NAME] == FAILURE).sum()):
+        text = "allocations that failed for want of memory: in no peak"
+        yield Note("out_of_memory", text, failed)
     if early := _before_its_launch(trace):
         text = "pieces of device work that start before their launch: clocks disagree"
         yield Note("negative_latency", text, early)

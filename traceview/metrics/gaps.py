@@ -228,10 +228,22 @@ def _device_side(
     """The gaps whose work was launched before they began, by cause."""
     before = trace.work[s.LAUNCH].to_numpy(dtype=np.int64, na_value=-1)[found.before]
     told = waiting & (_waits(trace, found) >= 0)
-    graph = waiting & ~told & (before == found.launch)
+    replayed = np.append(trace.host_of(*LAUNCHING, called=_is_graph_launch).index.to_numpy(), -1)
+    of_graph = np.isin(found.launch, replayed) | _of_a_graph(trace, found)
+    graph = waiting & ~told & of_graph & (before == found.launch)
     yield "stream_wait", told
     yield "graph", graph
     yield "queued", waiting & ~told & ~graph
+
+
+def _is_graph_launch(name: str) -> bool:
+    return "GraphLaunch" in name
+
+
+def _of_a_graph(trace: Trace, found: _Gaps) -> NDArray[np.bool_]:
+    """The gaps that end with work of which the recording says that it is a graph's."""
+    number = trace.work[s.GRAPH_ID].to_numpy(dtype=np.int64, na_value=0)
+    return np.asarray(number[found.ender] > 0)
 
 
 def _causes(parts: NDArray[np.int64], cause: str) -> NDArray[np.bool_]:
@@ -254,6 +266,7 @@ def _waits(trace: Trace, found: _Gaps) -> Ints:
     launch = work[s.LAUNCH].to_numpy(dtype=np.int64, na_value=-1)
     held = _from_sync_record(trace, waits, s.STREAM)
     positions = waits.index.to_numpy()
+    process = trace.host[s.PROCESS].cat.codes.to_numpy()
     for number in np.unique(stream[found.ender]):
         possible = positions[(held == number) | (held == -1)]
         for owner in np.unique(found.device):
@@ -263,7 +276,8 @@ def _waits(trace: Trace, found: _Gaps) -> Ints:
             previous = np.append(mine, -1)[np.searchsorted(mine, here) - 1]
             last = np.searchsorted(possible, here) - 1
             since = last >= np.searchsorted(possible, previous, "right")
-            result[rows] = np.where(since, np.append(possible, -1)[last], -1)
+            wait = np.where(since, np.append(possible, -1)[last], -1)
+            result[rows] = np.where(process[wait] == process[here], wait, -1)
     return result
 
 

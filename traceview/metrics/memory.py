@@ -23,7 +23,7 @@ NO_OP = "outside any op"
 OUTSIDE = {"annotation": "outside any annotation", "module": "outside any module"}
 GROUPINGS = ("site", "op", "annotation", "module", "size")
 """How `memory_at_peak` may group: by op and annotation, by one of these, by size."""
-_ALLOCATOR, _FAILURE = "[memory]", "[OutOfMemory]"
+_ALLOCATOR, FAILURE = "[memory]", "[OutOfMemory]"
 _DEVICE = [s.DEVICE_TYPE, s.MEMORY_DEVICE]
 _MIB = 1 << 20
 _SIZES = (
@@ -42,7 +42,7 @@ class _Device:
     """The allocator's events of one device, in order of time, as parallel arrays.
 
     `total` is what is allocated after each event, `partner` the free of an allocation and the
-    allocation of a free (-1 for none), `reported` whether the allocator told the totals itself.
+    allocation of a free (-1 for none), `reported` whether the allocator told any total itself.
     """
 
     type: int
@@ -56,7 +56,7 @@ class _Device:
 
     @property
     def baseline(self) -> int:
-        """What was allocated before the first event, as far as it is known."""
+        """What was allocated before the first event; at least that, where no total is reported."""
         return int(self.total[0] - self.size[0])
 
     @property
@@ -83,8 +83,9 @@ def memory_peaks(trace: Trace) -> pd.DataFrame:
 
     The peak is the largest `Total Allocated` that the allocator reported, which equals
     torch.cuda.max_memory_allocated() over the recording; the baseline is what was allocated before
-    the first event. Recorders of 2021 wrote sizes only: there the running sum from an unknown
-    baseline is all there is, and baseline and reserved are missing.
+    the first event. An event without a total has the total of its neighbour and the bytes between.
+    Recorders of 2021 wrote sizes only: there the curve begins at the least that must have been
+    allocated, so that the peak is a lower bound, and baseline and reserved are missing.
     """
     rows = [
         (
@@ -152,7 +153,7 @@ def memory_steps(trace: Trace, steps: pd.DataFrame) -> pd.DataFrame:
 def memory_failures(trace: Trace) -> pd.DataFrame:
     """The allocations that failed, and where; columns as schema.MEMORY_FAILURES."""
     memory = trace.memory
-    failed = memory[memory[s.NAME] == _FAILURE]
+    failed = memory[memory[s.NAME] == FAILURE]
     around = _around(trace, failed)
     own = (*_DEVICE, s.TIME_NS, s.BYTES, s.ALLOCATED, s.RESERVED)
     return s.MEMORY_FAILURES.frame({**{column: failed[column] for column in own}, **around})
@@ -165,17 +166,34 @@ def _devices(trace: Trace) -> Iterator[_Device]:
         size = mine[s.BYTES].to_numpy()
         located = mine[s.ADDRESS].notna().to_numpy()
         address = mine[s.ADDRESS].to_numpy(dtype=np.uint64, na_value=0)
-        total = mine[s.ALLOCATED].fillna(mine[s.BYTES].cumsum())
+        partner = partners(address, (size > 0) & located, (size < 0) & located)
+        unknown = int(-size[(size < 0) & located & (partner == NONE)].sum())
         yield _Device(
             int(str(kind)),
             int(str(number)),
             mine,
             mine[s.TIME_NS].to_numpy(),
             size,
-            total.to_numpy(dtype=np.int64),
-            partners(address, (size > 0) & located, (size < 0) & located),
-            bool(mine[s.ALLOCATED].notna().all()),
+            _totals(mine[s.ALLOCATED], size, unknown),
+            partner,
+            bool(mine[s.ALLOCATED].notna().any()),
         )
+
+
+def _totals(reported: pd.Series, size: Ints, unknown: int) -> Ints:
+    """What is allocated after each event: the nearest total before it, and the bytes since.
+
+    Before the first total it is that one, less the bytes between. Where none is reported, the curve
+    begins at the least that its frees need, of which `unknown` bytes are of no recorded allocation.
+    """
+    running = size.cumsum()
+    told = np.flatnonzero(reported.notna().to_numpy())
+    if not told.size:
+        return running + max(-int(running.min()), unknown, 0)
+    place = np.searchsorted(told, np.arange(size.size), "right") - 1
+    source = told[np.maximum(place, 0)]
+    totals = reported.to_numpy(dtype=np.int64, na_value=0)
+    return np.asarray(totals[source] + running - running[source], dtype=np.int64)
 
 
 _Grouping = Callable[[pd.DataFrame], pd.Series]

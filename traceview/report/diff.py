@@ -43,6 +43,7 @@ REASONS = {
     "recorded_on_one_side": "recorded on one side only",
     "none_on_one_side": "there is none on one side",
     "none_on_either_side": "there is none on either side",
+    "baseline_unknown": "what was allocated before recording is unknown",
     "not_comparable": "the sides are not comparable",
     "no_device_work": "no device work",
     "same_recording": "the same recording twice",

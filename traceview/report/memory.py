@@ -57,7 +57,7 @@ def document(trace: Trace, *, limit: int | None = None) -> Document:
         "failures": records(failures, s.MEMORY_FAILURES.columns),
         "fragmentation": _fragmentation(timeline),
     }
-    lead = tuple(_lead(peaks, held["site"], timeline, by_step))
+    lead = tuple(_lead(peaks, held["site"], timeline, by_step)) or (_nothing(len(failures)),)
     return Document("memory", title(trace), lead, sections, data)
 
 
@@ -65,12 +65,14 @@ def _lead(
     peaks: pd.DataFrame, held: pd.DataFrame, timeline: pd.DataFrame, by_step: pd.DataFrame
 ) -> Iterator[str]:
     if peaks.empty:
-        yield "No memory events: record with profile_memory=True."
         return
     top = peaks.sort_values(s.DEVICE_TYPE, kind="stable").iloc[-1]
-    owner = _on(held, top).iloc[0]
-    text, most = _size(top[s.PEAK_ALLOCATED]), f"{_size(owner[s.HELD])} {owner[s.GROUP]}"
-    yield f"Peak allocated {text}; the largest part of it: {most}."
+    text = _size(top[s.PEAK_ALLOCATED])
+    if pd.isna(top[s.BASELINE]):
+        text = f"at least {text}, above an unknown start"
+    owners = values(_on(held, top), (s.GROUP, s.HELD))
+    most = next((f"; the largest part of it: {_size(size)} {owner}" for owner, size in owners), "")
+    yield f"Peak allocated {text}{most}."
     at = _on(timeline, top)
     at_peak = at[at[s.TIME_NS] == top[s.PEAK_AT_NS]][s.FRAGMENTATION].max()
     if not pd.isna(at_peak) and top[s.DEVICE_TYPE] != CPU:
@@ -79,6 +81,12 @@ def _lead(
     if len(mine):
         churn = int(mine[s.CHURN_ALLOCATED].median())
         yield f"A step allocates {_size(churn)} in all (median of {len(mine):,})."
+
+
+def _nothing(failed: int) -> str:
+    if failed:
+        return f"No allocation succeeded while recording: {failed:,} failed for want of memory."
+    return "No memory events: record with profile_memory=True."
 
 
 def _size(value: Any) -> str:
@@ -119,13 +127,17 @@ def _peak_section(peaks: pd.DataFrame) -> Iterator[Section]:
         s.PEAK_AT_NS: field(s.PEAK_AT_NS, "at"),
         s.EVENTS: field(s.EVENTS, "events"),
     }
-    lines = tuple(
+    named = _named(peaks)
+    unknown = values(named[named[s.BASELINE].isna().to_numpy()], (s.DEVICE_TYPE,))
+    starts = [f"{name}: its peak is at least this, above an unknown start." for (name,) in unknown]
+    frees = [
         f"{count:,} frees of blocks allocated before recording, {_size(freed)} in all."
         for count, freed in values(peaks, (s.UNKNOWN_FREES, s.UNKNOWN_FREED))
         if count
-    )
+    ]
     if len(peaks):
-        yield Section("Peaks", lines, (table("memory_peaks", _named(peaks), fields),))
+        rows = table("memory_peaks", named, fields)
+        yield Section("Peaks", (*starts, *frees), (rows,))
 
 
 def _curve_section(timeline: pd.DataFrame) -> Iterator[Section]:

@@ -24,11 +24,12 @@ def section(sides: Sequence[tuple[str, Sequence[Measured]]]) -> Iterator[Section
         event, wall = outside_ns(side)
         if event is None and wall is None:
             continue
-        period = [v for v in (typical(r, "device_period") for r in side) if v is not None]
-        traced = int(median(period)) if period else None
+        quantity = "gpu_busy" if _queued(side) else "device_period"
+        figures = [v for v in (typical(r, quantity) for r in side) if v is not None]
+        traced = int(median(figures)) if figures else None
         rows.append((name, event, wall, traced))
         if event and traced:
-            lines.append(_agreement(name, traced / event - 1))
+            lines.append(_agreement(name, quantity, traced / event - 1))
     if rows:
         fields = (Field("a step"), Field("CUDA events", Unit.NS), Field("wall", Unit.NS),
                   Field("in the trace", Unit.NS))  # fmt: skip
@@ -50,12 +51,18 @@ def outside_ns(side: Sequence[Measured]) -> tuple[int | None, int | None]:
     return int(median(event)) if event else None, int(median(wall)) if wall else None
 
 
-def _agreement(name: str, difference: float) -> str:
+def _queued(side: Sequence[Measured]) -> bool:
+    """Whether the events were timed with the GPU's queue kept full: then they are busy time."""
+    return all(w is not None and w.outside.queued for w in map(_declared, side))
+
+
+def _agreement(name: str, quantity: str, difference: float) -> str:
     if abs(difference) <= AGREES:
         return f"{name}: the trace agrees within {units.percent(abs(difference))}."
     longer = "longer" if difference > 0 else "shorter"
-    period = f"the device period in the trace is {units.percent(abs(difference))} {longer}"
-    return f"{name}: {period} than outside of the profiler."
+    what = {"gpu_busy": "GPU busy time", "device_period": "device period"}[quantity]
+    share = units.percent(abs(difference))
+    return f"{name}: the {what} in the trace is {share} {longer} than outside of the profiler."
 
 
 def _declared(recording: Measured) -> Workload | None:

@@ -81,9 +81,11 @@ def _lead(figures: _Figures) -> Iterator[str]:
     yield from _blocking(figures)
     for peak in records(_of_accelerators(figures.peaks), s.MEMORY_PEAKS.columns):
         top = units.text(peak["peak_allocated_bytes"], Unit.BYTES)
-        before = units.text(peak["baseline_bytes"], Unit.BYTES)
-        known = peak["baseline_bytes"] is not None
-        yield f"Peak allocated {top}" + (f", {before} of it before recording." if known else ".")
+        if peak["baseline_bytes"] is None:
+            yield f"Peak allocated at least {top}, above an unknown start."
+        else:
+            before = units.text(peak["baseline_bytes"], Unit.BYTES)
+            yield f"Peak allocated {top}, {before} of it before recording."
 
 
 def _waiting(figures: _Figures, device: dict[str, Any]) -> str:
@@ -229,7 +231,9 @@ def _memory_section(figures: _Figures, shown: int) -> Iterator[Section]:
         reserved = ""
         if peak["peak_reserved_bytes"] is not None:
             reserved = f"; reserved up to {units.text(peak['peak_reserved_bytes'], Unit.BYTES)}"
-        line = f"Device {number}: peak {units.text(peak['peak_allocated_bytes'], Unit.BYTES)}"
+        least = "at least " if peak["baseline_bytes"] is None else ""
+        top = units.text(peak["peak_allocated_bytes"], Unit.BYTES)
+        line = f"Device {number}: peak {least}{top}"
         held = table(f"memory_{number}", _held(figures, peak), fields, shown)
         yield Section("Memory", (f"{line}{reserved}.",), (held,))
 
