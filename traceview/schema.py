@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Self
 
+import numpy as np
 import pandas as pd
 
 from traceview.errors import ColumnError
@@ -40,17 +41,18 @@ class Schema:
     meaning: str
     columns: tuple[Column, ...]
 
-    def frame(self, values: Mapping[Column, Any]) -> pd.DataFrame:
+    def frame(self, values: Mapping[Column, Any], *, copy: bool = True) -> pd.DataFrame:
         """A frame of exactly these columns, with exactly their dtypes, from arrays of one length.
 
-        Raises ColumnError when a column is missing from `values`.
+        Without `copy` it takes the arrays themselves, which nobody else may then hold. Raises
+        ColumnError when a column is missing from `values`.
         """
         missing = [column for column in self.columns if column not in values]
         if missing:
             raise ColumnError(self.name, missing=missing, found=values)
         return pd.DataFrame(
             {str(column): _typed(values[column], column.dtype) for column in self.columns},
-            copy=False,
+            copy=copy,
         )
 
     def empty(self) -> pd.DataFrame:
@@ -85,12 +87,18 @@ def _is_of(dtype: Any, expected: str) -> bool:
 
 
 def _typed(values: Any, dtype: str) -> Any:
-    """`values` as a pandas array of `dtype`, without a copy where it already is one."""
+    """`values` as an array of `dtype`, without a copy where it already is one."""
     if isinstance(values, pd.Series):
         values = values.array
-    if dtype == "category" and isinstance(values, pd.Categorical):
-        return values
-    return pd.array(values, dtype=dtype) if dtype != "category" else pd.Categorical(values)
+    if dtype == "category":
+        return values if isinstance(values, pd.Categorical) else pd.Categorical(values)
+    if dtype in _PLAIN and isinstance(values, np.ndarray):
+        return values.astype(dtype, copy=False)
+    return pd.array(values, dtype=dtype, copy=False)
+
+
+_PLAIN = ("int64", "float64", "bool")
+"""Dtypes of numpy itself."""
 
 
 _NS, _BYTES, _COUNT, _ID, _TEXT = Unit.NS, Unit.BYTES, Unit.COUNT, Unit.ID, Unit.TEXT

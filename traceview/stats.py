@@ -115,6 +115,13 @@ def welch(before: Sequence[float], after: Sequence[float]) -> Estimate:
     return Estimate(difference, _quantile(freedom) * error, error, freedom)
 
 
+def mean(values: Sequence[float]) -> Estimate:
+    """The mean of two or more recordings with its 95 % interval, by Student."""
+    error = math.sqrt(variance(values) / len(values))
+    freedom = float(len(values) - 1)
+    return Estimate(fmean(values), _quantile(freedom) * error, error, freedom)
+
+
 def profiled(difference: float, sd: float, freedom: float, runs: tuple[int, int]) -> Estimate:
     """A difference whose run-to-run sd comes from a noise profile of `freedom` degrees."""
     error = sd * math.sqrt(1 / runs[0] + 1 / runs[1])

@@ -8,10 +8,15 @@ ON_ONE_TRACE = (
     "summary", "steps", "kernels", "ops", "modules", "annotations", "stacks", "roofline", "gaps",
     "launches", "syncs", "memory",
 )  # fmt: skip
-COMMANDS = ("diff", *ON_ONE_TRACE, "critical-path", "doctor", "export", "columns")
+COMMANDS = (
+    "diff", "check", *ON_ONE_TRACE, "critical-path", "doctor", "experiment", "run", "export",
+    "columns",
+)  # fmt: skip
 
 
-def traceview(*arguments: object, **environment: str) -> subprocess.CompletedProcess[str]:
+def traceview(
+    *arguments: object, timeout: int = 60, **environment: str
+) -> subprocess.CompletedProcess[str]:
     """What `traceview ARGUMENTS` printed, and how it ended."""
     return subprocess.run(
         [sys.executable, "-m", "traceview", *map(str, arguments)],
@@ -19,5 +24,5 @@ def traceview(*arguments: object, **environment: str) -> subprocess.CompletedPro
         check=False,
         encoding="utf-8",
         env=os.environ | environment,
-        timeout=60,
+        timeout=timeout,
     )

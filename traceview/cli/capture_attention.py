@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import replace
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from traceview.capture import require_torch
 from traceview.capture.jobs import apart, attention_jobs, attention_outcome
-from traceview.capture.problem import ALL, PRESETS, Backend, Mask
+from traceview.capture.problem import ALL, Backend
+from traceview.cli.attention_problem import Asked, problem_options
 from traceview.cli.recordings import (
     changed,
     command_line,
@@ -24,7 +23,6 @@ from traceview.cli.recordings import (
 
 if TYPE_CHECKING:
     from traceview.capture.options import Options
-    from traceview.capture.problem import Problem
 
 _EVERYTHING = "all"
 
@@ -87,34 +85,7 @@ def _backends(_context: click.Context, _option: click.Parameter, value: str) -> 
     metavar="NAMES",
     help="Backends to record, with commas between them.",
 )
-@click.option(
-    "--preset",
-    type=click.Choice(list(PRESETS)),
-    default="small",
-    show_default=True,
-    help="The problem that the options below change.",
-)
-@click.option("-B", "--batch", type=int, help="Sequences.")
-@click.option("-H", "--heads", type=int, help="Heads.")
-@click.option("-S", "--length", type=int, help="Queries of a sequence; also its keys.")
-@click.option("-D", "--head-dim", type=int, help="Size of a head.")
-@click.option("--kv-heads", type=int, help="Heads of keys and values, if fewer.")
-@click.option("--kv-length", type=int, help="Keys of a sequence, if others than queries.")
-@click.option(
-    "--dtype",
-    type=click.Choice(["bfloat16", "float16", "float32"]),
-    help="Precision of the inputs.",
-)
-@click.option(
-    "--mask", type=click.Choice([mask.value for mask in Mask]), help="Which keys a query sees."
-)
-@click.option(
-    "--backward/--forward",
-    "training",
-    default=None,
-    help="Record the backward pass too, or the forward pass alone.",
-)
-@click.option("--seed", type=int, help="Seed of the random inputs.")
+@problem_options
 @click.option(
     "--device",
     default="",
@@ -141,23 +112,25 @@ def _backends(_context: click.Context, _option: click.Parameter, value: str) -> 
 def command(
     *,
     backends: tuple[Backend, ...],
-    preset: str,
+    asked: Asked,
     options: Options,
     device: str,
     edges: bool,
     repeat: int,
     output: Path,
-    **changes: Any,
 ) -> None:
     """Record, each backend in a process of its own."""
     require_torch()
-    problem = _problem(preset, changes)
-    given = changes | {"device": device or None}
-    arguments = (*_given(preset, given, options), *(() if edges else ("--no-edges",)))
+    arguments = (
+        *asked.arguments,
+        *(("--device", device) if device else ()),
+        *changed(options),
+        *(() if edges else ("--no-edges",)),
+    )
     jobs = list(
         attention_jobs(
             backends,
-            problem,
+            asked.problem,
             options,
             output,
             repeat=repeat,
@@ -170,25 +143,3 @@ def command(
     outcomes = [apart(attention_outcome, job, job.name) for job in watched(jobs)]
     log(jobs, outcomes, output)
     conclude(outcomes)
-
-
-def _problem(preset: str, changes: dict[str, Any]) -> Problem:
-    """The preset with what was asked for otherwise; keys follow queries unless told."""
-    wanted = {name: value for name, value in changes.items() if value is not None}
-    if "mask" in wanted:
-        wanted["mask"] = Mask(wanted["mask"])
-    wanted.setdefault("kv_length", wanted.get("length", PRESETS[preset].kv_length))
-    wanted.setdefault("kv_heads", wanted.get("heads", PRESETS[preset].kv_heads))
-    return replace(PRESETS[preset], **wanted)
-
-
-def _given(preset: str, changes: dict[str, Any], options: Options) -> Iterator[str]:
-    """The arguments that make the same recording again."""
-    yield from ("--preset", preset)
-    training = changes.get("training")
-    if training is not None:
-        yield "--backward" if training else "--forward"
-    for name, value in changes.items():
-        if value is not None and name != "training":
-            yield from (f"--{name.replace('_', '-')}", str(value))
-    yield from changed(options)

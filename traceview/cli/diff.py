@@ -9,7 +9,7 @@ import click
 
 from traceview.cli.output import output_options
 from traceview.cli.reports import limit_option
-from traceview.cli.sides import by_variant, load_sides
+from traceview.cli.sides import SidesCommand, by_variant, load_sides
 
 if TYPE_CHECKING:
     from traceview.cli.output import Output
@@ -19,23 +19,6 @@ GATE_FAILED = 3
 """The exit code where a --fail-on did not hold."""
 NOT_COMPARABLE = 4
 """The exit code under --strict where the two are not of the same work."""
-_SIDES = ("--before", "--after")
-
-
-class _SidesCommand(click.Command):
-    """A command whose --before and --after each take all files up to the next option."""
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Repeat the option before each of its files, which is how click reads several."""
-        spread: list[str] = []
-        side: str | None = None
-        for argument in args:
-            if argument.startswith("-") and argument != "-":
-                side = argument if argument in _SIDES else None
-                spread += [] if side else [argument]
-            else:
-                spread += [side, argument] if side else [argument]
-        return super().parse_args(ctx, spread)
 
 
 def _margins(
@@ -68,7 +51,8 @@ variants that `traceview capture` recorded into it.
 \b
 Examples:
   traceview diff before.json after.json
-  traceview diff --before a1.json a2.json a3.json --after b1.json b2.json b3.json
+  traceview diff --before a1.json a2.json a3.json \\
+      --after b1.json b2.json b3.json
   traceview diff before/ after/ --fail-on 'gpu_busy>2%' -o diff.md
   traceview diff before.json after.json --margin gpu_busy=3 --strict
 
@@ -92,7 +76,7 @@ sides are not comparable.
 """
 
 
-@click.command("diff", help=HELP, cls=_SidesCommand)
+@click.command("diff", help=HELP, cls=SidesCommand)
 @click.argument("recordings", nargs=-1, metavar="[BEFORE AFTER | FOLDER]")
 @click.option("--before", multiple=True, metavar="FILE...", help="Recordings of one side.")
 @click.option("--after", multiple=True, metavar="FILE...", help="Recordings of the other side.")

@@ -15,6 +15,7 @@ COMMANDS = {
     "What changed": {
         "diff": "What changed between two recordings, where it comes from, is it real?",
         "noise": "How far do recordings of one program differ by themselves?",
+        "check": "Does a claim about recordings hold?",
     },
     "Where the time goes": {
         "summary": "Is the GPU doing useful work? All of one recording on a screen.",
@@ -38,6 +39,10 @@ COMMANDS = {
     },
     "Make a recording": {
         "capture": "How do I record a trace that can be compared with another?",
+    },
+    "What is known": {
+        "experiment": "What was predicted, what came of it, and what is known by now?",
+        "run": "Does attention do what was predicted? The whole loop in one command.",
     },
     "The data": {
         "doctor": "What is this file, is it sound, and what can be computed from it?",

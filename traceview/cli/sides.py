@@ -18,6 +18,23 @@ if TYPE_CHECKING:
 
 ENDINGS = (".json", ".json.gz", ".zip", ".tar", ".tar.gz", ".tgz", ".zst", ".bz2", ".xz")
 """What a recording in a folder may be called; a file that is named is read whatever its name."""
+_SIDES = ("--before", "--after")
+
+
+class SidesCommand(click.Command):
+    """A command whose --before and --after each take all files up to the next option."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Repeat the option before each of its files, which is how click reads several."""
+        spread: list[str] = []
+        side: str | None = None
+        for argument in args:
+            if argument.startswith("-") and argument != "-":
+                side = argument if argument in _SIDES else None
+                spread += [] if side else [argument]
+            else:
+                spread += [side, argument] if side else [argument]
+        return super().parse_args(ctx, spread)
 
 
 def load_sides(arguments: Sequence[str]) -> list[Trace]:

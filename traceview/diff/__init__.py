@@ -57,15 +57,17 @@ def diff(
     *,
     margins: Mapping[str, float] | None = None,
     noise: NoiseProfile | None = None,
+    factor: str = "",
 ) -> TraceDiff:
     """Compare recordings of two versions of a program: one a side, or several.
 
     `margins` replaces the smallest changes that matter (MARGINS) by quantity, as shares of one.
     `noise` says how far runs of such a program differ, where neither side has three recordings.
+    `factor` names what differs on purpose: a part of the declared work such as `dtype`, a version.
     Raises UsageError for an unknown quantity, and for a side that is no set of repeated recordings.
     """
     left, right = measured(before, after)
-    verdict, reasons = comparability(left, right)
+    verdict, reasons = comparability(left, right, factor)
     before_step, after_step = per_step(left), per_step(right)
     judged = quantities(
         Sides(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from enum import StrEnum
 from statistics import fmean
 
@@ -28,11 +29,19 @@ WRONG_RESULT = "wrong_result"
 
 
 def comparability(
-    before: Sequence[Measured], after: Sequence[Measured]
+    before: Sequence[Measured], after: Sequence[Measured], factor: str = ""
 ) -> tuple[Comparability, tuple[Reason, ...]]:
-    """The verdict and its reasons, what forbids a comparison first."""
-    found = sorted(_reasons(before, after), key=lambda reason: (not reason.forbids, reason.informs))
-    reasons = tuple(found)
+    """The verdict and its reasons, what forbids a comparison first.
+
+    That `factor` differs is what the comparison is about, and no reason against it.
+    """
+    found = [
+        replace(reason, forbids=False, informs=True)
+        if factor and reason.factor == factor
+        else reason
+        for reason in _reasons(before, after, factor)
+    ]
+    reasons = tuple(sorted(found, key=lambda reason: (not reason.forbids, reason.informs)))
     if any(reason.forbids for reason in reasons):
         return Comparability.NO, reasons
     if any(not reason.informs for reason in reasons):
@@ -40,7 +49,9 @@ def comparability(
     return Comparability.YES, reasons
 
 
-def _reasons(before: Sequence[Measured], after: Sequence[Measured]) -> Iterator[Reason]:
+def _reasons(
+    before: Sequence[Measured], after: Sequence[Measured], factor: str
+) -> Iterator[Reason]:
     left, right = before[0].trace, after[0].trace
     if {r.trace.fingerprint for r in before} & {r.trace.fingerprint for r in after}:
         yield Reason(SAME_RECORDING, "both sides are the same recording", informs=True)
@@ -53,7 +64,7 @@ def _reasons(before: Sequence[Measured], after: Sequence[Measured]) -> Iterator[
     yield from _within_a_side(before, after)
     yield from _coverage(before, after)
     yield from _steps(before, after)
-    yield from _workload(before, after)
+    yield from _workload(before, after, factor)
 
 
 def _wrong_results(before: Sequence[Measured], after: Sequence[Measured]) -> Iterator[Reason]:
@@ -68,7 +79,9 @@ def _hardware(left: Trace, right: Trace) -> Iterator[Reason]:
     first, second = left.metadata.device_names, right.metadata.device_names
     if first and second and first != second:
         names = f"{', '.join(first)} against {', '.join(second)}"
-        yield Reason("hardware_differs", f"the devices differ: {names}", forbids=True)
+        yield Reason(
+            "hardware_differs", f"the devices differ: {names}", forbids=True, factor="device"
+        )
     elif not first and not second and not (left.work.empty and right.work.empty):
         yield Reason("hardware_unknown", "neither file names its device")
     elif bool(first) != bool(second):
@@ -80,10 +93,10 @@ def _versions(left: Trace, right: Trace) -> Iterator[Reason]:
     for name in VERSIONS:
         first, second = (versions.get(name, "not recorded") for versions in stated)
         if first != second:
-            yield Reason("versions_differ", f"{name}: {first} against {second}")
+            yield Reason("versions_differ", f"{name}: {first} against {second}", factor=name)
     first, second = (t.metadata.torch_version or "not recorded" for t in (left, right))
     if first != second:
-        yield Reason("versions_differ", f"torch: {first} against {second}")
+        yield Reason("versions_differ", f"torch: {first} against {second}", factor="torch")
 
 
 def _ranks(left: Trace, right: Trace) -> Iterator[Reason]:
@@ -104,7 +117,9 @@ def _options(left: Trace, right: Trace) -> Iterator[Reason]:
         if first != second:
             cost = ", which costs host time" if name in ("with_stack", "profile_memory") else ""
             yield Reason(
-                "options_differ", f"profiler option {name}{cost}: {first} against {second}"
+                "options_differ",
+                f"profiler option {name}{cost}: {first} against {second}",
+                factor=name,
             )
 
 
@@ -178,11 +193,13 @@ def _declared(recording: Measured) -> Workload | None:
     return declared(recording.trace.metadata.properties)
 
 
-def _workload(before: Sequence[Measured], after: Sequence[Measured]) -> Iterator[Reason]:
+def _workload(
+    before: Sequence[Measured], after: Sequence[Measured], factor: str
+) -> Iterator[Reason]:
     """What the recordings declare to be their work; else what their ops and kernels tell."""
     left, right = _declared(before[0]), _declared(after[0])
     if left and right and left.work.name and right.work.name:
-        yield from _declared_work(left, right)
+        yield from _declared_work(left, right, factor)
         return
     yield from shape_reasons(before[0], after[0])
     counts = [round(fmean(r.events_per_step for r in side), 2) for side in (before, after)]
@@ -195,18 +212,22 @@ def _workload(before: Sequence[Measured], after: Sequence[Measured]) -> Iterator
         yield Reason("kernel_counts_differ", text)
 
 
-def _declared_work(left: Workload, right: Workload) -> Iterator[Reason]:
+def _declared_work(left: Workload, right: Workload, factor: str) -> Iterator[Reason]:
     if left.work.name == right.work.name and left.work.problem == right.work.problem:
         text = f"same declared workload ({left.work.text or left.work.name})"
         yield Reason("same_workload", text, informs=True)
         return
     names = f"{left.work.name} against {right.work.name}"
-    changed = "; ".join(_changes(left.work.problem, right.work.problem))
-    text = f"the declared workloads differ: {changed or names}"
-    yield Reason("workload_differs", text, forbids=True)
+    changes = _changes(left.work.problem, right.work.problem)
+    own = changes.keys() == {factor} and left.work.name == right.work.name
+    text = f"the declared workloads differ: {'; '.join(changes.values()) or names}"
+    yield Reason("workload_differs", text, forbids=True, factor=factor if own else "")
 
 
-def _changes(left: Mapping[str, object], right: Mapping[str, object]) -> Iterator[str]:
-    for key in {**left, **right}:
-        if left.get(key) != right.get(key):
-            yield f"{key} {left.get(key, 'not stated')} against {right.get(key, 'not stated')}"
+def _changes(left: Mapping[str, object], right: Mapping[str, object]) -> dict[str, str]:
+    """What differs between two declared problems, in words."""
+    return {
+        key: f"{key} {left.get(key, 'not stated')} against {right.get(key, 'not stated')}"
+        for key in {**left, **right}
+        if left.get(key) != right.get(key)
+    }

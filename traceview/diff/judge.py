@@ -50,6 +50,21 @@ SHARES = ("gpu_idle", "sync_stall")
 BY_CHANCE = "several_quantities"
 """The reason of a change that one quantity of several may show by chance."""
 _PEAK = "peak_allocated"
+REASONS = {
+    "single_recording": "one recording a side does not show how much runs differ",
+    "interval_straddles_margin": "the interval reaches over the margin",
+    "real_but_below_margin": "real, but smaller than the margin",
+    "not_recorded": "not recorded on either side",
+    "recorded_on_one_side": "recorded on one side only",
+    "none_on_one_side": "there is none on one side",
+    "none_on_either_side": "there is none on either side",
+    "baseline_unknown": "what was allocated before recording is unknown",
+    "not_comparable": "the sides are not comparable",
+    "no_device_work": "no device work",
+    "same_recording": "the same recording twice",
+    "several_quantities": "one of several quantities may look changed by chance",
+}
+"""The reasons of verdicts in words."""
 
 
 @dataclass(frozen=True, slots=True)

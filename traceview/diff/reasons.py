@@ -10,10 +10,11 @@ class Reason:
     """A code and a sentence.
 
     `forbids`: no ratio between the sides means anything. `informs`: it is only good to know. Else
-    the comparison holds with reservations.
+    the comparison holds with reservations. `factor` names what differs, where that has a name.
     """
 
     code: str
     text: str
     forbids: bool = False
     informs: bool = False
+    factor: str = ""

@@ -42,7 +42,8 @@ def shape_reasons(before: Measured, after: Measured) -> Iterator[Reason]:
         text = f"the same ops work on other shapes: {differing}"
         yield Reason("shapes_differ", text, forbids=True)
     if differing := _differing(left, right, s.INPUT_TYPES):
-        yield Reason("dtypes_differ", f"the same ops work on other types: {differing}")
+        text = f"the same ops work on other types: {differing}"
+        yield Reason("dtypes_differ", text, factor="dtype")
 
 
 def _ops(recording: Measured) -> pd.DataFrame:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -57,7 +58,7 @@ _DEVICE_INTEGERS = {
 _DEVICE_TEXTS = {s.GRID: "grid", s.BLOCK: "block"}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class _Part:
     """The events that one frame is made of, in the frame's order.
 
@@ -98,16 +99,32 @@ class _Part:
         codes = np.full(self.rows.size, -1, dtype=np.int32)
         if column is None:
             return _categorical(codes, ())
-        positions, within = _positions(self.rows, column.rows)
+        positions, within = self._places(column.rows)
         codes[positions] = column.texts.codes[within]
         return _categorical(codes, column.texts.values)
 
-    def _sparse(self, argument: str) -> tuple[NDArray[np.intp], NDArray[Any]]:
+    def _sparse(self, argument: str) -> tuple[NDArray[np.int32], NDArray[Any]]:
         column = self.events.integers.get(argument)
         if column is None:
-            return np.empty(0, dtype=np.intp), np.empty(0, dtype=np.int64)
-        positions, within = _positions(self.rows, column.rows)
+            return np.empty(0, dtype=np.int32), np.empty(0, dtype=np.int64)
+        positions, within = self._places(column.rows)
         return positions, column.values[within]
+
+    def _places(self, rows: Ints) -> tuple[NDArray[np.int32], NDArray[np.intp]]:
+        """Where rows of the file stand in this frame, and which of them do."""
+        place = self._place[rows]
+        within = np.flatnonzero(place >= 0)
+        return place[within], within
+
+    @cached_property
+    def _place(self) -> NDArray[np.int32]:
+        """The position of each row of the file, -1 for those of other frames.
+
+        A table over all rows, made once, is read several times faster than rows are searched.
+        """
+        table = np.full(len(self.events), -1, dtype=np.int32)
+        table[self.rows] = np.arange(self.rows.size, dtype=np.int32)
+        return table
 
 
 def assemble(events: Events, path: str | None = None) -> Trace:
@@ -287,7 +304,8 @@ def _host_frame(part: _Part, categories: Texts, origin: int) -> pd.DataFrame:
             **{column: part.integers(name) for column, name in _HOST_INTEGERS.items()},
             **{column: _stated(part.integers(name)) for column, name in _SYNC_INTEGERS.items()},
             **{column: part.argument_text(name) for column, name in _HOST_TEXTS.items()},
-        }
+        },
+        copy=False,
     )
 
 
@@ -324,7 +342,8 @@ def _device_frame(
             s.CORRUPT: faults,
             **{column: part.integers(name) for column, name in _DEVICE_INTEGERS.items()},
             **{column: part.argument_text(name) for column, name in _DEVICE_TEXTS.items()},
-        }
+        },
+        copy=False,
     )
 
 
@@ -342,7 +361,8 @@ def _memory_frame(events: Events, rows: Ints, origin: int) -> pd.DataFrame:
             s.BYTES: part.known("Bytes", 0),
             s.ALLOCATED: part.integers("Total Allocated"),
             s.RESERVED: part.integers("Total Reserved"),
-        }
+        },
+        copy=False,
     )
 
 
@@ -425,18 +445,6 @@ def _names(events: Events) -> Mapping[str, Any]:
 def _at(column: Texts, row: int) -> str:
     code = int(column.codes[row])
     return column.values[code] if code >= 0 else ""
-
-
-def _positions(rows: Ints, among: Ints) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Where `rows` occur in the ascending `among`: (positions in rows, positions in among)."""
-    if among.size == 0 or rows.size == 0:
-        return np.empty(0, dtype=np.intp), np.empty(0, dtype=np.intp)
-    # A table over all rows is filled and read several times faster than it is searched.
-    table = np.full(max(int(rows.max()), int(among[-1])) + 1, -1, dtype=np.int32)
-    table[among] = np.arange(among.size, dtype=np.int32)
-    place = table[rows]
-    positions = np.flatnonzero(place >= 0)
-    return positions, place[positions].astype(np.intp)
 
 
 def _categorical(codes: NDArray[np.int32], values: tuple[str, ...]) -> pd.Categorical:

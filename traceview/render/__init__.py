@@ -19,7 +19,7 @@ ENDINGS = {
     "text": ".txt", "markdown": ".md", "html": ".html", "json": ".json", "csv": ".csv",
 }  # fmt: skip
 """The formats, each with the ending of its files."""
-SPECIAL = {"folded": ".folded"}
+SPECIAL = {"folded": ".folded", "jsonl": ".jsonl"}
 """Formats that only some reports have."""
 
 

@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
 def render(document: Document) -> str:
     """The data in its own order; a NaN in it is a bug and raises ValueError."""
-    return json.dumps(document.data, indent=2, allow_nan=False, default=_plain) + "\n"
+    return json.dumps(document.data, indent=2, allow_nan=False, default=plain) + "\n"
 
 
-def _plain(value: object) -> Any:
+def plain(value: object) -> Any:
     """What JSON has for a read-only mapping or a number of numpy."""
     if isinstance(value, Mapping):
         return dict(value)

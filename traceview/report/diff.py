@@ -10,7 +10,7 @@ from typing import Any
 from traceview import schema as s
 from traceview import units
 from traceview.diff import Comparability, TraceDiff
-from traceview.diff.judge import ENOUGH
+from traceview.diff.judge import ENOUGH, REASONS, SHARES
 from traceview.diff.measure import Measured
 from traceview.diff.spread import STEADY
 from traceview.diff.structure import COUNT_OF
@@ -23,7 +23,7 @@ from traceview.trace import CPU
 from traceview.units import Unit
 
 SCHEMA = "traceview.diff/1"
-_NAMES = {
+NAMES = {
     "gpu_busy": "GPU busy",
     "device_period": "device period",
     "gpu_idle": "GPU idle",
@@ -34,22 +34,6 @@ _NAMES = {
 }
 _LESS_OF_IT = {"gpu_idle": ("less idle", "more idle"), "sync_stall": ("less", "more"),
                "peak_allocated": ("less memory", "more memory")}  # fmt: skip
-_SHARES = ("gpu_idle", "sync_stall")
-REASONS = {
-    "single_recording": "one recording a side does not show how much runs differ",
-    "interval_straddles_margin": "the interval reaches over the margin",
-    "real_but_below_margin": "real, but smaller than the margin",
-    "not_recorded": "not recorded on either side",
-    "recorded_on_one_side": "recorded on one side only",
-    "none_on_one_side": "there is none on one side",
-    "none_on_either_side": "there is none on either side",
-    "baseline_unknown": "what was allocated before recording is unknown",
-    "not_comparable": "the sides are not comparable",
-    "no_device_work": "no device work",
-    "same_recording": "the same recording twice",
-    "several_quantities": "one of several quantities may look changed by chance",
-}
-"""The reasons of verdicts in words."""
 
 
 def document(diff: TraceDiff, *, limit: int | None = None) -> Document:
@@ -102,7 +86,7 @@ def _headline(diff: TraceDiff) -> Iterator[str]:
     rows = {str(row[s.QUANTITY]): row for _, row in diff.quantities.iterrows()}
     judged = ("gpu_busy", "device_period", "host_step", "gpu_idle", "peak_allocated")
     parts = [
-        f"{_NAMES[name]} {units.text(int(row[s.BEFORE]), unit)} -> "
+        f"{NAMES[name]} {units.text(int(row[s.BEFORE]), unit)} -> "
         f"{units.text(int(row[s.AFTER]), unit)} ({verdict_words(name, row[s.VERDICT])})"
         for name in judged
         for row in (rows[name],)
@@ -156,7 +140,7 @@ def _unsteady(diff: TraceDiff) -> Iterator[str]:
             which = f"{side} {int(number or 0) + 1}" if several else str(side)
             pace = "slower" if drift > 0 else "faster"
             share = units.percent(abs(drift))
-            yield f"{which}: {_NAMES[str(quantity)]} of the later steps is {share} {pace}: a drift."
+            yield f"{which}: {NAMES[str(quantity)]} of the later steps is {share} {pace}: a drift."
 
 
 def _quantities(diff: TraceDiff) -> Table:
@@ -178,7 +162,7 @@ def _quantities(diff: TraceDiff) -> Table:
         shown = None if diff.comparable is Comparability.NO else ratio
         words = verdict_words(str(name), str(verdict))
         interval = _known(str(name), low, high, str(basis), str(verdict))
-        rows.append((_NAMES[str(name)], before, after, delta, shown, words, interval))
+        rows.append((NAMES[str(name)], before, after, delta, shown, words, interval))
         row_units.append(Unit(str(unit)))
     return Table("quantities", fields, tuple(rows), row_units=tuple(row_units))
 
@@ -187,7 +171,7 @@ def _known(name: str, low: Any, high: Any, basis: str, verdict: str) -> str:
     """How well the difference is known: `+-0.6 %`, or within a factor where it is not."""
     if basis == "exact" or low is None:
         return "exact" if basis == "exact" and verdict != "cannot_tell" else ""
-    half = (high - low) / 2 if name in _SHARES else math.sqrt(high / low) - 1
+    half = (high - low) / 2 if name in SHARES else math.sqrt(high / low) - 1
     return f"+-{units.percent(half)}" if half < _FACTOR else f"to x{1 + half:.1f}"
 
 
@@ -251,7 +235,7 @@ def _settle(diff: TraceDiff) -> Iterator[Section]:
     for name, reasons, detectable in values(open_, (s.QUANTITY, s.REASONS, s.DETECTABLE)):
         words = "; ".join(REASONS[code] for code in str(reasons or "").split())
         seen = f" ({units.percent(detectable, 0)})" if isinstance(detectable, float) else ""
-        by_reason.setdefault(words, []).append(f"{_NAMES[str(name)]}{seen}")
+        by_reason.setdefault(words, []).append(f"{NAMES[str(name)]}{seen}")
     lines = [f"{', '.join(names)}: {words}." for words, names in by_reason.items()]
     if lines and open_[s.DETECTABLE].notna().any():
         lines.append("In brackets the change that would have been seen.")
