@@ -61,7 +61,9 @@ def test_the_example_is_what_the_first_command_prints(beside: Path) -> None:
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_commands(command: str, beside: Path) -> None:
-    assert run("-m", "traceview", *command.split(), cwd=beside) or list(beside.glob("*.md"))
+    there = set(beside.iterdir())
+    said = run("-m", "traceview", *command.split(), cwd=beside)
+    assert said or set(beside.iterdir()) - there
 
 
 @pytest.mark.parametrize("block", [block for language, block in BLOCKS if language == "python"])

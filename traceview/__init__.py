@@ -10,7 +10,8 @@ Loading ends at `Trace`, reporting starts at frames, and a diff is the same metr
     compared.quantities                       # a DataFrame: before, after, ratio, verdict
     print(traceview.show.summary(trace))      # the reports of the command line, as text
 
-The columns of each frame, with dtype, unit and meaning, are in `traceview.schema`.
+The columns of each frame, with dtype, unit and meaning, are in `traceview.schema`; figures drawn
+from frames are in `traceview.plots`, which has to be imported, and so is `traceview.overlay`.
 """
 
 import sys

@@ -167,6 +167,43 @@ def nest(starts: ArrayLike, ends: ArrayLike) -> tuple[NDArray[np.intp], Ints]:
     return _nest_one_by_one(begin, given)
 
 
+def lanes(starts: ArrayLike, ends: ArrayLike) -> Ints:
+    """The lowest lane for each interval on which it overlaps none before it.
+
+    The intervals come in order of their start, an outer one before an inner one; where they nest
+    the lane is the depth.
+    """
+    begin, end = (np.asarray(values, dtype=np.int64).tolist() for values in (starts, ends))
+    until: list[int] = []
+    result = []
+    for low, high in zip(begin, end, strict=True):
+        lane = next((i for i, busy in enumerate(until) if busy <= low), len(until))
+        until[lane : lane + 1] = [max(high, low + 1)]
+        result.append(lane)
+    return np.array(result, dtype=np.int64)
+
+
+def nesting(starts: ArrayLike, ends: ArrayLike) -> Ints:
+    """The lowest track for each interval on which it crosses none before it: there all nest.
+
+    The intervals come in order of their start, an outer one before an inner one.
+    """
+    begin, end = (np.asarray(values, dtype=np.int64).tolist() for values in (starts, ends))
+    tracks: list[list[int]] = []
+    result = []
+    for low, high in zip(begin, end, strict=True):
+        for open_ in tracks:
+            while open_ and open_[-1] <= low:
+                open_.pop()
+        fitting = (i for i, open_ in enumerate(tracks) if not open_ or high <= open_[-1])
+        track = next(fitting, len(tracks))
+        if track == len(tracks):
+            tracks.append([])
+        tracks[track].append(high)
+        result.append(track)
+    return np.array(result, dtype=np.int64)
+
+
 def _previous_longer(ends: Ints) -> NDArray[np.intp]:
     """For each i the nearest j < i with ends[j] > ends[i], or -1, by pointer jumping."""
     before = np.arange(-1, ends.size - 1)

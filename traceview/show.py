@@ -2,6 +2,7 @@
 
 text        for a terminal, `width` cells wide
 markdown    for a pull request
+html        one page for a browser, with pictures and a timeline
 json        the contract that other programs rely on
 csv         all rows, raw integers of ns and bytes
 """

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from cli.commandline import traceview
 
-ENDINGS = {"text": "txt", "markdown": "md", "json": "json", "csv": "csv"}
+ENDINGS = {"text": "txt", "markdown": "md", "html": "html", "json": "json", "csv": "csv"}
 
 
 def complaint(*arguments: object) -> str:

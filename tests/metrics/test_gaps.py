@@ -226,6 +226,6 @@ def test_a_gap_names_the_place() -> None:
 
 
 def test_every_cause_is_put_into_words() -> None:
-    from traceview.report.gaps import EXPLAINED  # noqa: PLC0415 -- the report, not the metric
+    from traceview.report.causes import EXPLAINED  # noqa: PLC0415 -- the report, not the metric
 
     assert set(EXPLAINED) == set(CAUSES)

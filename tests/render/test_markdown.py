@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from render.documents import QUANTITIES, REPORT, of_tables
 
-from traceview.document import Field, Table
+from traceview.document import Document, Field, Section, Table
 from traceview.render import render
 
 GOLDEN = """\
@@ -27,6 +27,13 @@ def test_a_table() -> None:
 
 def test_rows_that_are_left_out_are_counted_after_a_blank_line() -> None:
     assert render(REPORT, "markdown").endswith(" |\n\n... and 1 more\n")
+
+
+def test_a_detail_is_folded() -> None:
+    section = Section("a <detail>", ("said",), folded=True)
+    text = render(Document("t", "t", (), (section,)), "markdown")
+    folded = "<details>\n<summary>a &lt;detail&gt;</summary>\n\nsaid\n\n</details>\n"
+    assert text == f"# t\n\n{folded}"
 
 
 def cell(name: str) -> str:

@@ -11,7 +11,7 @@ from traceview.render import ENDINGS, format_of, render
 
 
 def test_an_unknown_format_names_the_known_ones() -> None:
-    with pytest.raises(UsageError, match="no format 'pdf'; the formats are text, markdown, json"):
+    with pytest.raises(UsageError, match="no format 'pdf'; the formats are text, markdown, html"):
         render(REPORT, "pdf")
 
 

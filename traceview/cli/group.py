@@ -34,6 +34,9 @@ COMMANDS = {
     "What fills the memory": {
         "memory": "How high is the peak, and what was alive at it?",
     },
+    "To show to others": {
+        "plot": "What does it look like, for a talk or a paper?",
+    },
     "Make a recording": {
         "capture": "How do I record a trace that can be compared with another?",
     },
@@ -45,6 +48,7 @@ COMMANDS = {
         "doctor": "What is this file, is it sound, and what can be computed from it?",
         "export": "Where do I get the rows for an analysis of my own?",
         "columns": "What does each column of the frames mean?",
+        "schema": "What does the JSON of a report hold?",
     },
 }
 """Sections of `traceview --help`, their commands, and the question that each command answers."""

@@ -59,9 +59,13 @@ class Output:
         """Write a frame to the file, with its dtypes."""
         from traceview import store  # noqa: PLC0415 -- help has no time for pandas
 
+        self.send(lambda place: store.write(frame, schema, place, self.format))
+
+    def send(self, write: Callable[[Path], object]) -> None:
+        """Let `write` make the file, which is then there whole or not at all."""
         if self.path is not None:
             with _whole(self.path) as place:
-                store.write(frame, schema, place, self.format)
+                write(place)
 
 
 def output_options(

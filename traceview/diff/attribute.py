@@ -203,6 +203,14 @@ def _listed(paths: Sequence[Path], costs: Mapping[Path, Cost], depth: int) -> st
     return " + ".join(names[:_LISTED]) + more
 
 
+def paths(work: pd.DataFrame) -> list[str]:
+    """The text of the path of each piece of work (columns as `Measured.work`)."""
+    columns = (*(work[column].astype("str") for column, _ in _LEVELS), work[s.NAME].astype("str"))
+    keys = list(zip(*columns, strict=True))
+    texts = {key: _text(_path((*key[:-1], normalized(key[-1])))) for key in set(keys)}
+    return [texts[key] for key in keys]
+
+
 def _by_path(work: pd.DataFrame) -> pd.DataFrame:
     """Of each path of one recording: busy share, calls and summed duration, these also alone."""
     names = work[s.NAME].astype("str")

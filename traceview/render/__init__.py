@@ -1,4 +1,4 @@
-"""Documents become text here: for a terminal, as Markdown, JSON or CSV.
+"""Documents become text here: for a terminal, as Markdown, a page of HTML, JSON or CSV.
 
 A renderer sees a document and nothing else. `render` is the one door; the module of a format is
 imported when it is first asked for, so that naming the formats costs nothing.
@@ -15,7 +15,9 @@ from traceview.errors import UsageError
 if TYPE_CHECKING:
     from traceview.document import Document
 
-ENDINGS = {"text": ".txt", "markdown": ".md", "json": ".json", "csv": ".csv"}
+ENDINGS = {
+    "text": ".txt", "markdown": ".md", "html": ".html", "json": ".json", "csv": ".csv",
+}  # fmt: skip
 """The formats, each with the ending of its files."""
 SPECIAL = {"folded": ".folded", "jsonl": ".jsonl"}
 """Formats that only some reports have."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 from collections.abc import Iterator
 
@@ -25,12 +26,26 @@ def _blocks(document: Document) -> Iterator[str]:
     yield f"# {_escaped(document.title)}"
     yield from map(_escaped, document.lead)
     for section in document.sections:
-        yield from _section(section)
+        if section.only_pictures:
+            continue
+        yield from _folded(section) if section.folded else _section(section)
 
 
 def _section(section: Section) -> Iterator[str]:
     if section.title:
         yield f"## {_escaped(section.title)}"
+    yield from _body(section)
+
+
+def _folded(section: Section) -> Iterator[str]:
+    """A detail behind its title; the blank lines around make what is inside Markdown again."""
+    title = html.escape(visible(section.title or "Details"))
+    yield f"<details>\n<summary>{title}</summary>"
+    yield from _body(section)
+    yield "</details>"
+
+
+def _body(section: Section) -> Iterator[str]:
     yield from map(_escaped, section.lines)
     for table in section.tables:
         yield from _table(table)

@@ -42,6 +42,8 @@ def _document(document: Document, width: int) -> Iterator[Text]:
     for line in document.lead:
         yield from _prose(line, width)
     for section in document.sections:
+        if section.only_pictures:
+            continue
         yield Text()
         yield from _section(section, width)
 

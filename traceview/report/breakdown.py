@@ -12,7 +12,8 @@ from traceview.diff import TraceDiff
 from traceview.diff.attribute import ANYWHERE, BUSY, IDLE, SEPARATOR
 from traceview.document import Field, Section, Table
 from traceview.kernel_names import short
-from traceview.report.gaps import EXPLAINED
+from traceview.report import pictures
+from traceview.report.causes import EXPLAINED
 from traceview.report.rows import records, values
 from traceview.units import Unit
 
@@ -35,7 +36,14 @@ def sections(diff: TraceDiff, shown: int) -> Iterator[Section]:
     parts = (units.text(ns, Unit.NS, signed=True) for ns in (busy, total - busy))
     lines = (" busy and ".join(parts) + " idle; the rows add up exactly.",)
     title = f"Where the {units.text(total, Unit.NS, signed=True)} of the device period come from"
-    yield Section(title, lines, (Table("attribution", fields, rows, shown),))
+    before = sum(group.before for group in groups)
+    steps = [(group.text, group.delta) for group in groups]
+    yield Section(
+        title,
+        lines,
+        (Table("attribution", fields, rows, shown),),
+        (lambda: pictures.waterfall("From before to after, a step", before, steps),),
+    )
     yield from _replaced(diff)
 
 
@@ -152,7 +160,7 @@ def _replaced(diff: TraceDiff) -> Iterator[Section]:
     hidden = len(rows) - len(shown)
     lines = (f"The {len(shown)} costliest of {len(rows)} parts.",) if hidden else ()
     yield Section("What the largest replacement consists of", lines,
-                  (Table("replaced", fields, tuple(shown)),))  # fmt: skip
+                  (Table("replaced", fields, tuple(shown)),), folded=True)  # fmt: skip
 
 
 _MEMBERS = 3

@@ -11,6 +11,7 @@ from traceview import units
 from traceview.document import Document, Section
 from traceview.metrics import critical_path as metric
 from traceview.metrics.steps import steps
+from traceview.report import pictures, timeline
 from traceview.report.heading import about, coverage_section, title
 from traceview.report.rows import field, records, table
 from traceview.schema import Column
@@ -63,7 +64,13 @@ def document(trace: Trace, *, limit: int | None = None) -> Document:
         s.NS: field(s.NS, "time"),
     }
     sections = (
-        Section("By kind", (_adds_up(path),), (table("critical_path_kinds", kinds, kind_fields),)),
+        Section(
+            "By kind",
+            (_adds_up(path),),
+            (table("critical_path_kinds", kinds, kind_fields),),
+            (lambda: pictures.bars("On the path", kinds, s.PATH_KIND, s.NS),),
+        ),
+        *timeline.section(trace),
         Section("Ops on it", (), (table("critical_path_ops", ops, op_fields, limit or 12),)),
         coverage_section(trace),
     )

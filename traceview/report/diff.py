@@ -16,7 +16,7 @@ from traceview.diff.spread import STEADY
 from traceview.diff.structure import COUNT_OF
 from traceview.document import Document, Field, Section, Table, Value
 from traceview.kernel_names import short
-from traceview.report import breakdown, outside
+from traceview.report import breakdown, outside, timeline
 from traceview.report.heading import about, cuda_version
 from traceview.report.rows import records, values
 from traceview.trace import CPU
@@ -41,6 +41,7 @@ def document(diff: TraceDiff, *, limit: int | None = None) -> Document:
     sections = (
         Section(_per_step(diff), _notes(diff), (_quantities(diff),)),
         *breakdown.sections(diff, limit or 8),
+        *timeline.section(diff.before[0].trace, diff.after[0].trace),
         *_structure(diff, limit or 8),
         *_memory(diff),
         *outside.section((("before", diff.before), ("after", diff.after))),
@@ -190,7 +191,8 @@ def _structure(diff: TraceDiff, shown: int) -> Iterator[Section]:
     lines = ("The same kernels, the same number of times.",) if same else ()
     stepped = all(len(r.used) for r in (*diff.before, *diff.after))
     title = "Exact facts, a step" if stepped else "Exact facts"
-    yield Section(title, lines, (Table("structure", fields, rows, shown),))
+    facts = Table("structure", fields, rows, shown)
+    yield Section(title, lines, (facts,), folded=True)
 
 
 def _grouped(count: Value) -> str:

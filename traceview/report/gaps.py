@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pandas as pd
 
 from traceview import schema as s
-from traceview.document import Document, Section, Table
+from traceview.document import Document, Draw, Section, Table
 from traceview.metrics import gaps as metric
+from traceview.report import pictures, timeline
+from traceview.report.causes import EXPLAINED
 from traceview.report.heading import about, coverage_section, title
 from traceview.report.rows import field, records, table
 from traceview.schema import Column
@@ -14,24 +18,6 @@ from traceview.trace import Trace
 from traceview.units import Unit
 
 SCHEMA = "traceview.gaps/1"
-EXPLAINED = {
-    "sync": "the host waited for the GPU, then had to start afresh",
-    "allocation": "the host allocated or freed memory",
-    "memcpy_blocking": "the host was in a copy that blocks",
-    "overhead": "profiler overhead, code loading or compilation",
-    "dataloader": "the host waited for data",
-    "launch_call": "the host was in runtime or driver calls",
-    "cpu_op": "the host prepared work in ops",
-    "python": "the host was in Python, outside any op",
-    "unobserved": "nothing of the launching thread is recorded",
-    "launch_latency": "from the return of the launch call to the start of the work",
-    "stream_wait": "a stream waited for another one",
-    "graph": "between the kernels of one graph launch",
-    "queued": "launched in time: the GPU's own latency between pieces of work",
-    "unlinked": "no launch record of the work that ended the gap: unexplained",
-}
-"""The causes of idle time in words, as `traceview.metrics.gaps` defines them."""
-
 _SHARE = Column("share", "Float64", Unit.SHARE, "share of all idle time")
 _MEANING = Column("meaning", "string", Unit.TEXT, "the cause in words")
 
@@ -41,7 +27,8 @@ def document(trace: Trace, *, limit: int | None = None) -> Document:
     causes, sites, gaps = metric.idle(trace), metric.idle_sites(trace), metric.gaps(trace)
     longest = gaps.sort_values(s.DURATION_NS, ascending=False, kind="stable")
     sections = (
-        Section("Idle by cause", (), (_by_cause(causes),)),
+        Section("Idle by cause", (), (_by_cause(causes),), _drawn(causes)),
+        *timeline.section(trace),
         Section("Idle by place", (), (_by_place(sites, limit or 8),)),
         Section("Longest gaps", (), (_longest(longest, limit or 8),)),
         coverage_section(trace),
@@ -82,6 +69,12 @@ def _by_cause(causes: pd.DataFrame) -> Table:
         _MEANING: field(_MEANING, "meaning", prose=True),
     }
     return table("idle", worded, fields)
+
+
+def _drawn(causes: pd.DataFrame) -> tuple[Draw, ...]:
+    """A bar for each cause; nothing where there is none."""
+    draw = partial(pictures.bars, "Idle time by cause", causes, s.CAUSE, s.NS)
+    return (draw,) if len(causes) else ()
 
 
 def _by_place(sites: pd.DataFrame, shown: int) -> Table:

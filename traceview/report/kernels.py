@@ -6,6 +6,7 @@ from traceview import schema as s
 from traceview import units
 from traceview.document import Document, Section
 from traceview.metrics import kernels as metric
+from traceview.report import pictures
 from traceview.report.heading import about, coverage_section, title
 from traceview.report.rows import field, records, table
 from traceview.trace import Trace
@@ -35,6 +36,7 @@ def document(trace: Trace, *, limit: int | None = None) -> Document:
             "By name",
             ("Busy time is shared where work overlaps, so that it adds up.",),
             (table("kernels", frame, fields, limit or 20),),
+            (lambda: pictures.bars("Busy time", frame, s.NAME, s.BUSY_NS),) if total else (),
         ),
         coverage_section(trace),
     )

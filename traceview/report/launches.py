@@ -55,7 +55,9 @@ def document(trace: Trace, *, limit: int | None = None) -> Document:
         Section("By call", (), (table("launch_apis", apis, api_fields),)),
         Section("By owner", _brief(calls), (table("launch_owners", owners, _OWNERS, limit or 8),)),
         Section("Distribution", _depth(calls), (_distribution(calls),)),
-        Section("Single calls", (), (table("launches", longest, call_fields, limit or 8),)),
+        Section(
+            "Single calls", (), (table("launches", longest, call_fields, limit or 8),), folded=True
+        ),
         coverage_section(trace),
     )
     data = {

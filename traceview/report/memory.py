@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Any
 
 import pandas as pd
@@ -13,6 +14,7 @@ from traceview.document import Document, Field, Section
 from traceview.metrics import memory as metric
 from traceview.metrics.steps import steps
 from traceview.owners import Ownership
+from traceview.report import pictures
 from traceview.report.heading import about, coverage_section, title
 from traceview.report.rows import field, records, table, values
 from traceview.trace import CPU, Trace
@@ -38,6 +40,7 @@ def document(trace: Trace, *, limit: int | None = None) -> Document:
     sections = (
         *_failure_section(failures),
         *_peak_section(peaks),
+        *_curve_section(timeline),
         *_held_sections(held, limit),
         *_step_section(by_step, limit),
         coverage_section(trace),
@@ -137,6 +140,22 @@ def _peak_section(peaks: pd.DataFrame) -> Iterator[Section]:
         yield Section("Peaks", (*starts, *frees), (rows,))
 
 
+def _curve_section(timeline: pd.DataFrame) -> Iterator[Section]:
+    """How full each device is over time; the host's own memory only where there is no other."""
+    drawn = []
+    others = timeline[(timeline[s.DEVICE_TYPE] != CPU).to_numpy()]
+    timeline = others if len(others) else timeline
+    for _, mine in timeline.groupby([s.DEVICE_TYPE, s.MEMORY_DEVICE], sort=True):
+        name = _named(mine.head(1))[s.DEVICE_TYPE].iloc[0]
+        known = mine[mine[s.ALLOCATED].notna().to_numpy()]
+        if len(known):
+            drawn.append(
+                partial(pictures.line, f"Allocated on {name}", known, s.TIME_NS, s.ALLOCATED)
+            )
+    if drawn:
+        yield Section("Over time", pictures=tuple(drawn))
+
+
 def _held_sections(held: Mapping[str, pd.DataFrame], limit: int | None) -> Iterator[Section]:
     fields = _ON | {
         s.GROUP: field(s.GROUP, "owner", stretch=True),
@@ -148,7 +167,8 @@ def _held_sections(held: Mapping[str, pd.DataFrame], limit: int | None) -> Itera
         name = "memory_at_peak" if way == "site" else f"memory_at_peak_by_{way}"
         shown = limit or (12 if way == "site" else 6)
         rows = table(name, _named(frame), fields, shown)
-        yield Section(f"Alive at the peak, {_WAYS[way]}", (), (rows,))
+        drawn = (partial(pictures.bars, "Held at the peak", frame, s.GROUP, s.HELD),)
+        yield Section(f"Alive at the peak, {_WAYS[way]}", (), (rows,), drawn, folded=way != "site")
 
 
 _UNTOLD = (metric.BEFORE_RECORDING, metric.NO_ADDRESSES)

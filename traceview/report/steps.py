@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import pandas as pd
+
 from traceview import schema as s
 from traceview import units
-from traceview.document import Document, Section
+from traceview.document import Document, Dots, Section
 from traceview.metrics import steps as metric
 from traceview.report.heading import about, coverage_section, title
 from traceview.report.rows import field, records, table
@@ -36,7 +38,12 @@ def document(trace: Trace, *, limit: int | None = None) -> Document:
         lead += f" (medians of {len(used)} of {len(frame)} steps)."
     sections = (
         Section("Spread", tuple(excluded_lines(frame)), (spread(used),)),
-        Section("Steps", (), (table("steps", frame, fields, limit or 30),)),
+        Section(
+            "Steps",
+            (),
+            (table("steps", frame, fields, limit or 30),),
+            (lambda: _dots(frame),) if len(frame) else (),
+        ),
         coverage_section(trace),
     )
     data = {
@@ -45,3 +52,13 @@ def document(trace: Trace, *, limit: int | None = None) -> Document:
         "steps": records(frame, s.STEPS.columns),
     }
     return Document("steps", title(trace), (lead,), sections, data)
+
+
+def _dots(frame: pd.DataFrame) -> Dots:
+    """The host's part and the device period of each step, in order."""
+    columns = (("host", s.HOST_NS), ("device period", s.DEVICE_PERIOD_NS))
+    series = tuple(
+        (name, tuple(None if pd.isna(ns) else int(ns) for ns in frame[column]))
+        for name, column in columns
+    )
+    return Dots("Each step in its order", Unit.NS, series)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import pandas as pd
@@ -18,7 +19,8 @@ from traceview.metrics.memory import memory_at_peak, memory_peaks
 from traceview.metrics.steps import REASONS, steps
 from traceview.metrics.syncs import sync_sites, syncs
 from traceview.metrics.utilization import devices, streams
-from traceview.report.gaps import EXPLAINED
+from traceview.report import pictures, timeline
+from traceview.report.causes import EXPLAINED
 from traceview.report.heading import about, coverage_section, title
 from traceview.report.opening import opening
 from traceview.report.rows import field, records, table, values
@@ -54,6 +56,7 @@ def document(trace: Trace, *, limit: int | None = None) -> Document:
     sections = (
         *_device_sections(figures, shown),
         *_step_section(figures.steps),
+        *timeline.section(trace),
         *_host_sections(figures, shown),
         *_memory_section(figures, shown),
         coverage_section(trace),
@@ -150,14 +153,18 @@ def _device_sections(figures: _Figures, shown: int) -> Iterator[Section]:
             s.NS: field(s.NS, "idle"),
         }
         lines = ("What the idle GPU waits for; `traceview gaps` explains the causes.",)
-        yield Section("Idle by cause", lines, (table("idle", figures.idle, fields, shown),))
+        drawn = partial(pictures.bars, "Idle time by cause", figures.idle, s.CAUSE, s.NS)
+        rows = table("idle", figures.idle, fields, shown)
+        yield Section("Idle by cause", lines, (rows,), (drawn,))
     fields = {
         s.NAME: field(s.NAME, "name", stretch=True),
         s.COUNT: field(s.COUNT, "count"),
         s.BUSY_NS: field(s.BUSY_NS, "busy"),
         s.MEDIAN_NS: field(s.MEDIAN_NS, "median"),
     }
-    yield Section("Busiest kernels", (), (table("kernels", figures.kernels, fields, shown),))
+    drawn = partial(pictures.bars, "Busy time by kernel", figures.kernels, s.NAME, s.BUSY_NS)
+    rows = table("kernels", figures.kernels, fields, shown)
+    yield Section("Busiest kernels", (), (rows,), (drawn,))
 
 
 def _step_section(frame: pd.DataFrame) -> Iterator[Section]:

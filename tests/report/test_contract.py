@@ -1,0 +1,101 @@
+"""The JSON of reports: as its schema says, for recordings of all kinds."""
+
+import json
+from collections.abc import Callable
+from importlib import import_module, resources
+from pathlib import Path
+from typing import Any
+
+import pytest
+from builders import TraceBuilder
+from cli.commandline import traceview
+from jsonschema import Draft202012Validator
+
+from traceview import snapshot
+from traceview.contract import contracts
+from traceview.diff import diff
+from traceview.document import Document
+from traceview.render import render
+from traceview.report import diff as diff_report
+from traceview.report import snapshot as snapshot_report
+from traceview.trace import Trace
+
+Load = Callable[[Path], Trace]
+OF_A_TRACE = sorted(contracts().keys() - {"diff", "noise", "snapshot"})
+RECORDINGS = (
+    "h200/overlap.pt.trace.json.gz",
+    "h200/train_stack.pt.trace.json.gz",
+    "h200/cudagraph.pt.trace.json.gz",
+    "public/hta_rank0_of_2.json.gz",
+    "public/tl_mi210_gpu_only.json.gz",
+)
+
+
+def kept(name: str) -> Any:
+    """The schema that the package brings."""
+    file = resources.files("traceview").joinpath("contracts", f"{name}.json")
+    return json.loads(file.read_text("utf-8"))
+
+
+def holds(name: str, document: Document) -> None:
+    """Raises where the JSON of a report is not as its schema says."""
+    validator = Draft202012Validator(kept(name))
+    validator.validate(json.loads(render(document, "json")))
+
+
+def of(name: str, trace: Trace) -> Document:
+    """A report on one recording."""
+    made: Document = import_module(f"traceview.report.{name}").document(trace)
+    return made
+
+
+def test_the_package_brings_what_the_columns_make() -> None:
+    made = contracts()
+    folder = resources.files("traceview").joinpath("contracts")
+    assert sorted(file.name for file in folder.iterdir()) == [f"{name}.json" for name in made]
+    for name, schema in made.items():
+        Draft202012Validator.check_schema(schema)
+        assert kept(name) == schema, "python scripts/write_contracts.py"
+
+
+@pytest.mark.parametrize("name", OF_A_TRACE)
+def test_a_report_of_nothing(name: str) -> None:
+    holds(name, of(name, TraceBuilder().trace()))
+
+
+@pytest.mark.parametrize("name", OF_A_TRACE)
+@pytest.mark.parametrize("recording", RECORDINGS)
+def test_reports_of_recordings(recording: str, name: str, shared: Path, load: Load) -> None:
+    holds(name, of(name, load(shared / recording)))
+
+
+def test_a_diff(shared: Path, load: Load) -> None:
+    before, after, other = (
+        load(shared / "h200" / f"{name}.pt.trace.json.gz")
+        for name in ("attn_naive", "attn_flash", "overlap")
+    )
+    for sides in ((before, after), (before, before), (before, other)):
+        holds("diff", diff_report.document(diff(*sides)))
+    empty = TraceBuilder().trace()
+    holds("diff", diff_report.document(diff(empty, empty)))
+
+
+def test_a_snapshot(shared: Path) -> None:
+    holds(
+        "snapshot",
+        snapshot_report.document(snapshot.load(str(shared / "h200" / "snapshot.pickle"))),
+    )
+
+
+def test_what_is_wrong_is_found() -> None:
+    document = of("gaps", TraceBuilder().trace())
+    data = {**document.data, "gaps": [{"gap": "one"}]}
+    assert not Draft202012Validator(kept("gaps")).is_valid(data)
+
+
+def test_the_command() -> None:
+    assert traceview("schema").stdout.split() == list(contracts())
+    assert json.loads(traceview("schema", "critical-path").stdout) == kept("critical_path")
+    ended = traceview("schema", "nothing")
+    assert (ended.returncode, ended.stdout) == (1, "")
+    assert "no report is called 'nothing'; the reports are annotations" in ended.stderr
