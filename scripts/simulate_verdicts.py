@@ -45,8 +45,7 @@ def called(
     return {
         name
         for (name, estimate), holds in zip(estimates.items(), kept, strict=True)
-        if holds
-        and judge(estimate, limits[name]).verdict in (Verdict.IMPROVED, Verdict.REGRESSED)
+        if holds and judge(estimate, limits[name]).verdict in (Verdict.IMPROVED, Verdict.REGRESSED)
     }
 
 

@@ -155,8 +155,10 @@ def test_rows_add_up_and_mirror_on_random_pairs() -> None:
         mirror = {"improved": "regressed", "regressed": "improved"}
         flipped = {name: mirror.get(v, v) for name, v in verdicts(forth).items()}
         assert flipped == verdicts(back), (first, second)
-        left = forth.attribution.groupby([s.PART, s.CHANGE])[s.DELTA_NS].sum()
-        right = back.attribution.groupby([s.PART, s.CHANGE])[s.DELTA_NS].sum()
         swap = {"only_before": "only_after", "only_after": "only_before"}
-        renamed = {(k, swap.get(c, c)): -v for (k, c), v in right.items()}
-        assert dict(left) == renamed, (first, second)
+        left, right = forth.attribution, back.attribution
+        renamed = right.assign(
+            **{s.CHANGE: right[s.CHANGE].replace(swap), s.DELTA_NS: -right[s.DELTA_NS]}
+        )
+        sums = [frame.groupby([s.PART, s.CHANGE])[s.DELTA_NS].sum() for frame in (left, renamed)]
+        assert sums[0].equals(sums[1]), (first, second)

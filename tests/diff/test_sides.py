@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from builders import H200, TraceBuilder
@@ -16,7 +17,7 @@ from traceview.trace import Trace
 
 
 def recording(
-    kernel: int = 100, shape: int = 64, dtype: str = "float", host: int = 200, **properties: object
+    kernel: int = 100, shape: int = 64, dtype: str = "float", host: int = 200, **properties: Any
 ) -> Trace:
     """Four steps of one op on an input of a shape; `kernel` us on the GPU, `host` us a step."""
     t = TraceBuilder(deviceProperties=[H200], **properties)
