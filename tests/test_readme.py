@@ -1,6 +1,7 @@
 """The README is code: every block runs, and what it shows is what comes out."""
 
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -62,7 +63,7 @@ def test_the_example_is_what_the_first_command_prints(beside: Path) -> None:
 @pytest.mark.parametrize("command", COMMANDS)
 def test_commands(command: str, beside: Path) -> None:
     there = set(beside.iterdir())
-    said = run("-m", "traceview", *command.split(), cwd=beside)
+    said = run("-m", "traceview", *shlex.split(command), cwd=beside)
     assert said or set(beside.iterdir()) - there
 
 
