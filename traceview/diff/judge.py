@@ -177,7 +177,7 @@ def _row(sides: Sides, name: str, margin: float) -> _Row:
     row = _Row(name, margin, before, after, Basis.EXACT, Judgement(Verdict.SAME))
     settled = _settled(sides, row)
     if settled is not None:
-        certain = settled.verdict is Verdict.SAME or name == _PEAK
+        certain = settled.verdict is Verdict.SAME
         return replace(row, judgement=settled, basis=Basis.EXACT if certain else Basis.PRIOR)
     if before is None or after is None or name == _PEAK:
         return _exact(row, before or 0, after or 0)
