@@ -6,6 +6,7 @@ from pathlib import Path
 from statistics import median
 
 import pytest
+from places import ROOT, SAME_PACKAGE
 
 from traceview import kineto
 from traceview.metrics.memory import memory_peaks
@@ -13,7 +14,6 @@ from traceview.metrics.steps import steps
 from traceview.metrics.utilization import devices
 from traceview.workload import declared
 
-ROOT = Path(__file__).parents[2]
 SAMPLES = ROOT / "sample_traces"
 README = SAMPLES / "README.md"
 RECORDINGS = sorted(SAMPLES.rglob("*.json.gz"))
@@ -46,7 +46,7 @@ def test_a_recording_agrees_with_what_was_measured_outside_of_it(path: Path) -> 
 def test_the_readme_has_the_table_of_the_recordings() -> None:
     table = subprocess.run(
         [sys.executable, "scripts/describe_samples.py"],
-        cwd=ROOT, capture_output=True, check=True, encoding="utf-8",
+        cwd=ROOT, capture_output=True, check=True, encoding="utf-8", env=SAME_PACKAGE,
     ).stdout  # fmt: skip
     readme = README.read_text(encoding="utf-8")
     if "<!-- recordings: begin -->" not in readme:

@@ -32,12 +32,18 @@ def test_decoders_agree_on_real_recordings(shared: Path, name: str) -> None:
     both(shared / name)
 
 
-@pytest.mark.parametrize("name", [n for n in RECORDINGS if "partial" not in n])
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=pytest.mark.slow) if (SHARED / name).stat().st_size > 1 << 18
+        else name
+        for name in RECORDINGS
+        if "partial" not in name
+    ],
+)  # fmt: skip
 def test_decoders_agree_with_plain_json_on_real_recordings(
     shared: Path, tmp_path: Path, name: str
 ) -> None:
-    if (shared / name).stat().st_size > 1 << 18:
-        pytest.skip("takes long")
     file = tmp_path / "trace.json"
     file.write_bytes(_unpacked(shared / name))
     assert_as_plain_json(both(file), json.loads(file.read_bytes(), parse_float=Decimal))

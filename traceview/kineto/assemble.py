@@ -228,7 +228,7 @@ def _process_of_rows(
     _, calls = _calls(host, categories)
     process = events.process.codes[calls.rows].astype(np.int64)
     rows = events.process.codes[device.rows].astype(np.int64)
-    several = np.unique(process).size
+    several = len(links.distinct(process))
     if several > 1:
         text = "processes in one file; work is joined within each"
         notes.append(Note("merged_processes", text, several))
@@ -246,7 +246,7 @@ def _launches(
     owner = np.array([process_of_row[row] for row in rows.tolist()], dtype=np.int64)
     keys, call_keys = device.keyed(), calls.keyed()
     keys = replace(keys, correlation=np.where(work, keys.correlation, 0))
-    if np.unique(process).size > 1:
+    if len(links.distinct(process)) > 1:
         chosen = links.among_processes(keys, call_keys, process, owner)
     else:
         chosen = links.launches_of(
@@ -372,7 +372,7 @@ def _device_ids(part: _Part) -> Ints:
     codes = pids.codes[part.rows]
     stated = part.known("device", links.UNKNOWN)
     label: dict[int, int] = {}
-    for code in np.unique(codes).tolist():
+    for code in links.distinct(codes):
         known = stated[(codes == code) & (stated != links.UNKNOWN)]
         own = pids.values[code] if code >= 0 else ""
         label[code] = int(known[0]) if known.size else (int(own) if own.isdecimal() else code)

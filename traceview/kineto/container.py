@@ -10,8 +10,9 @@ import io
 import sys
 import tarfile
 import zipfile
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Generator, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO, Final
@@ -49,7 +50,8 @@ def opened(path: str, limits: Limits | None = None) -> Iterator[Source]:
             if not start:
                 raise EmptyTraceError(name, "the file is empty")
             blocks = _transcoded(stream) if start.startswith(_UTF16) else _blocks(stream)
-            yield Source(name, start, _guarded(blocks, name), notes)
+            with closing(_ahead(blocks)) as early:
+                yield Source(name, start, _guarded(early, name), notes)
 
 
 def members(path: str, limits: Limits | None = None) -> tuple[str, ...]:
@@ -217,6 +219,18 @@ def _tar_members(stream: io.BufferedReader, file: str) -> Iterator[tuple[str, Bi
 def _blocks(stream: io.BufferedReader) -> Iterator[bytes]:
     while block := stream.read(BLOCK):
         yield block
+
+
+def _ahead(blocks: Iterator[bytes]) -> Generator[bytes, None, None]:
+    """The same blocks, each read and unpacked while the one before it is scanned.
+
+    Both sides of it are native code that leaves the interpreter free.
+    """
+    with ThreadPoolExecutor(1) as pool:
+        coming = pool.submit(next, blocks, b"")
+        while block := coming.result():
+            coming = pool.submit(next, blocks, b"")
+            yield block
 
 
 def _transcoded(stream: io.BufferedReader) -> Iterator[bytes]:

@@ -8,6 +8,7 @@ occur twice, and 0 is no key.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -72,7 +73,7 @@ def owners(work_row: Ints, work: Keyed, calls: Keyed, call_process: Ints) -> dic
     that agree equally, as ranks of one program do, get a row each, those first whose calls come
     closest before the work.
     """
-    rows, processes = np.unique(work_row).tolist(), np.unique(call_process).tolist()
+    rows, processes = distinct(work_row), distinct(call_process)
     if len(processes) <= 1:
         return dict.fromkeys(rows, processes[0] if processes else UNKNOWN)
     result = dict.fromkeys(rows, UNKNOWN)
@@ -122,6 +123,12 @@ def among_processes(work: Keyed, calls: Keyed, call_process: Ints, owner: Ints) 
     result = np.full(work.start.size, UNKNOWN)
     result[chosen["work"].to_numpy()] = chosen["call"].to_numpy()
     return result
+
+
+def distinct(codes: NDArray[np.integer[Any]]) -> list[int]:
+    """The codes that occur, ascending; UNKNOWN is one. Codes are small, so they are counted."""
+    found: list[int] = (np.flatnonzero(np.bincount(codes - UNKNOWN)) + UNKNOWN).tolist()
+    return found
 
 
 def _agreement(work: Keyed, calls: Keyed) -> tuple[int, int]:
