@@ -25,8 +25,6 @@ PRECISION_OF = {
     "signed char": "int8",
 } | {name: "fp8" for name in BYTES_OF if "Float8" in name}  # fmt: skip
 
-Shape = Sequence[int]
-
 
 class Cost(NamedTuple):
     """Operations and least bytes of one call, and the precision of its inputs."""

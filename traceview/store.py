@@ -30,12 +30,14 @@ _ESCAPED = f"^'({_FORMULA[1:]})"
 
 
 def write(frame: pd.DataFrame, schema: Schema, path: str | Path, format: str | None = None) -> None:  # noqa: A002
-    """Write a frame of `schema` to `path`, in the format that its ending names.
+    """Write a frame of `schema` to `path`, in `format`, else in the one that its ending names.
 
-    Raises ColumnError when the frame is not of that schema.
+    Raises ColumnError when the frame is not of that schema, UsageError for an unknown format.
     """
     table = _table(schema.check(frame)[list(schema.columns)], schema)
     chosen = format or format_of(path)
+    if chosen not in FORMATS:
+        raise UsageError(f"no format {chosen!r} of frames; there are {', '.join(FORMATS)}")
     try:
         if chosen == "parquet":
             pa.parquet.write_table(table, path, compression="zstd")

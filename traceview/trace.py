@@ -144,7 +144,7 @@ class Trace:
     def work(self) -> pd.DataFrame:
         """Device work with a usable time: kernels, copies and memsets; columns as schema.DEVICE.
 
-        Annotation rows are no work, and corrupt records are left out (DESIGN: window of a device).
+        Annotation rows are no work, and corrupt records are left out.
         """
         return self._work.copy(deep=False)
 

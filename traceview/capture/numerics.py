@@ -47,6 +47,8 @@ def _sentence(backend: Backend, cases: list[Case]) -> str:
     work, edges = cases[0], cases[1:]
     if work.verdict == "wrong":
         return f"{backend} does not compute what was asked for: {work.text}"
+    if work.verdict == "refused":
+        return f"whether {backend} computes what was asked for is not known: {work.text}"
     wrong = [case.case for case in edges if case.verdict == "wrong"]
     if wrong:
         return f"{backend} is right on the work, and wrong on: {', '.join(wrong)}"

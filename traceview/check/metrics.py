@@ -365,11 +365,11 @@ def _fields(kind: str, rows: _Rows, names: Callable[[Measured], set[str]]) -> di
 
     def of_period(recording: Measured, argument: str) -> Value:
         sum_ns = busy(recording, argument)
-        return None if sum_ns is None else sum_ns / recording.window_ns
+        return sum_ns / recording.window_ns if sum_ns is not None and recording.window_ns else None
 
     def of_busy(recording: Measured, argument: str) -> Value:
         sum_ns = busy(recording, argument)
-        return None if sum_ns is None else sum_ns / recording.busy_ns
+        return sum_ns / recording.busy_ns if sum_ns is not None and recording.busy_ns else None
 
     def count(recording: Measured, argument: str) -> Value:
         mask = rows(recording, argument) if recording.has_device else None

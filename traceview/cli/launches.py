@@ -25,7 +25,7 @@ Examples:
 \b
 Terms:
   host time        time of the host inside launch calls
-  back pressure    the part of it in which the device was busy and its queue
+  back-pressure    the part of it in which the device was busy and its queue
                    full: the host was waiting, cheaper launches gain nothing
   launch latency   start of the work minus start of its launch call; unknown,
                    never negative, where the two clocks disagree

@@ -28,8 +28,9 @@ Examples:
 Terms:
   allocated   bytes in tensors
   reserved    bytes that the allocator holds from the driver, in use or not
-  baseline    what was allocated before the recording began
-  peak        the largest allocated of the recording, exact to the byte
+  before recording    what was allocated when the recording began
+  peak        the largest allocated of the recording, exact to the byte where
+              the allocator's totals are recorded
   at its begin, at its end    allocated when the host entered and left a step
 """
 

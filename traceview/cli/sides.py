@@ -67,7 +67,7 @@ def _load(path: str, listed: bool) -> Trace | None:
 
 
 def by_variant(traces: Sequence[Trace]) -> tuple[list[Trace], list[Trace]]:
-    """The two variants that a folder of recordings declares, in the order of their names.
+    """The two variants that a folder of recordings declares, in order of their first recordings.
 
     Raises UsageError when it does not declare exactly two.
     """

@@ -25,8 +25,9 @@ Examples:
 \b
 Terms:
   blocked       time of the host inside the call
-  device idle   the part of it in which the device had nothing to do either
-  excluded      the synchronization that the profiler makes when it stops
+  GPU idle      the part of it in which the GPU had nothing to do either
+
+The synchronization that the profiler makes when it stops is left out.
 """
 
 

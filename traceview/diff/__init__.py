@@ -3,6 +3,8 @@
 recordings  what a side is: repeated runs of one program
 measure     what one recording contributes: totals over its steady windows
 comparable  whether they are of the same work, recorded alike
+reasons     what differs besides what is looked for
+shapes      whether the same ops work on the same inputs
 structure   exact facts: counts, calls, kernel sets
 match       work of both sides by region, op and kernel, from the outside in
 attribute   where the difference comes from; adds up to the ns

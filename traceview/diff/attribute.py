@@ -236,7 +236,7 @@ def _path(key: Sequence[object]) -> Path:
     nodes = [
         Node(level, name)
         for text, (_, level) in zip(levels, _LEVELS, strict=True)
-        if isinstance(text, str) and text not in ("", "nan", "<NA>")
+        if isinstance(text, str) and text
         for name in text.split("/")
     ]
     return (*nodes, Node(Level.KERNEL, str(kernel)))

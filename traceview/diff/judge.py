@@ -62,7 +62,7 @@ REASONS = {
     "not_comparable": "the sides are not comparable",
     "no_device_work": "no device work",
     "same_recording": "the same recording twice",
-    "several_quantities": "one of several quantities may look changed by chance",
+    BY_CHANCE: "one of several quantities may look changed by chance",
 }
 """The reasons of verdicts in words."""
 

@@ -140,7 +140,13 @@ def _front(text: str) -> _Front:
     front, _ = _split(text)
     node = _node(front)
     lines = dict(_places(node, ()))
-    data = yaml.constructor.SafeConstructor().construct_document(node)
+    try:
+        data = yaml.constructor.SafeConstructor().construct_document(node)
+    except yaml.MarkedYAMLError as error:
+        line = error.problem_mark.line + 1 if error.problem_mark else 1
+        raise _Damage(line, f"is no plain data: {error.problem}") from error
+    except (ValueError, AttributeError) as error:
+        raise _Damage(1, f"is no plain data: {error}") from error
     return _Front(data, lines)
 
 

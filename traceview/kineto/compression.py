@@ -152,7 +152,7 @@ def peeked(stream: io.BufferedReader, size: int) -> bytes:
 def _unpacked(stream: io.BufferedReader, name: str, notes: list[Note]) -> Iterator[bytes] | None:
     start = peeked(stream, 8)
     if start.startswith(_ZSTD):
-        return _unpacked_zstd(stream, name)
+        return _unpacked_zstd(stream, name, notes)
     for form in _FORMATS:
         if start.startswith(form.magic):
             return _unpacked_members(stream, form, name, notes)
@@ -267,13 +267,9 @@ def _salvaged(stream: io.BufferedReader, skip: int) -> Iterator[bytes]:
             member = zlib.decompressobj(wbits)
 
 
-def _unpacked_zstd(stream: io.BufferedReader, name: str) -> Iterator[bytes]:
-    try:
-        import zstandard  # noqa: PLC0415 - an optional dependency
-    except ImportError:
-        raise FileError(
-            name, "is compressed with zstd; install the package zstandard to read it"
-        ) from None
+def _unpacked_zstd(stream: io.BufferedReader, name: str, notes: list[Note]) -> Iterator[bytes]:
+    import zstandard  # noqa: PLC0415 - few files need it
+
     produced = 0
     with zstandard.ZstdDecompressor().stream_reader(stream, read_across_frames=True) as reader:
         while True:
@@ -282,6 +278,8 @@ def _unpacked_zstd(stream: io.BufferedReader, name: str) -> Iterator[bytes]:
             except zstandard.ZstdError as error:
                 if not produced:
                     raise FileError(name, f"the zstd data cannot be read: {error}") from None
+                text = f"the zstd data breaks after {produced:,} bytes of content"
+                notes.append(Note("damaged_container", text))
                 return
             if not block:
                 return

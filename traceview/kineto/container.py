@@ -10,12 +10,13 @@ import io
 import sys
 import tarfile
 import zipfile
+import zlib
 from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import BinaryIO, Final
+from typing import Any, BinaryIO, Final
 
 from traceview.errors import EmptyTraceError, FileError, NotATraceError
 from traceview.kineto.compression import BLOCK, Counted, Limits, peeked, plain
@@ -114,7 +115,7 @@ def _content(
     chosen = _chosen(file, member, archive)
     name = f"{file}:{chosen}"
     with archive.opened(chosen) as stream:
-        inner = Counted(stream)
+        inner = _Member(stream, name)
         yield name, plain(io.BufferedReader(inner, BLOCK), inner, name, limits, notes)
 
 
@@ -161,7 +162,7 @@ class _Archive:
     def _is_json(self, name: str, stream: BinaryIO) -> bool:
         if name.rpartition("/")[2].startswith("."):
             return False
-        counted = Counted(stream)
+        counted = _Member(stream, name)
         try:
             content = plain(io.BufferedReader(counted), counted, name, self._limits, [])
             return peeked(content, 256).lstrip(b"\xef\xbb\xbf \t\r\n").startswith((b"{", b"["))
@@ -214,6 +215,22 @@ def _tar_members(stream: io.BufferedReader, file: str) -> Iterator[tuple[str, Bi
                     yield info.name, content  # type: ignore[misc]
     except tarfile.TarError as error:
         raise FileError(file, f"the tar file cannot be read: {error}") from None
+
+
+class _Member(Counted):
+    """A member of an archive; damage in it is a FileError."""
+
+    def __init__(self, stream: BinaryIO, name: str) -> None:
+        super().__init__(stream)
+        self._name = name
+
+    def readinto(self, buffer: Any) -> int:
+        """Fill the buffer."""
+        try:
+            return super().readinto(buffer)
+        except (zlib.error, zipfile.BadZipFile, tarfile.TarError, EOFError) as error:
+            problem = f"the archive is damaged: {str(error) or 'it ends early'}"
+            raise FileError(self._name, problem) from None
 
 
 def _blocks(stream: io.BufferedReader) -> Iterator[bytes]:

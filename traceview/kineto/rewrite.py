@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from typing import Any, Final
 
 import msgspec
@@ -84,8 +84,7 @@ def rewritten(
     shares an instant with it is kept, and whatever has no time. Raises FileError where the file is
     too damaged to be copied entry by entry.
     """
-    properties, entries = _read(path)
-    placed = [_ENTRY.decode(entry) for entry in entries]
+    properties, entries, placed = _read(path)
     if stretch is not None:
         low, high = (time + origin_ns for time in stretch)
         kept = [number for number, entry in enumerate(placed) if _inside(entry, low, high)]
@@ -105,15 +104,15 @@ def rewritten(
     yield b"}\n"
 
 
-def _read(path: str) -> tuple[dict[str, Raw], list[Raw]]:
-    """The properties and the entries of a file, as the texts that they are."""
+def _read(path: str) -> tuple[dict[str, Raw], list[Raw], list[_Entry]]:
+    """The properties and the entries of a file, as the texts that they are; where entries lie."""
     with container.opened(path) as source:
         text = b"".join(source.blocks).removeprefix(b"\xef\xbb\xbf")
         try:
-            if text.lstrip().startswith(b"["):
-                return {}, _ENTRIES.decode(text)
-            properties = _FILE.decode(text)
-            return properties, _ENTRIES.decode(properties.pop(_EVENTS))
+            bare = text.lstrip().startswith(b"[")
+            properties = {} if bare else _FILE.decode(text)
+            entries = _ENTRIES.decode(text if bare else properties.pop(_EVENTS))
+            return properties, entries, [_ENTRY.decode(entry) for entry in entries]
         except (msgspec.DecodeError, KeyError):
             problem = "is damaged, and only a sound file can be copied entry by entry"
             raise FileError(source.name, problem) from None
@@ -122,7 +121,10 @@ def _read(path: str) -> tuple[dict[str, Raw], list[Raw]]:
 def _ns(text: Raw) -> int | None:
     """A time in microseconds as the file has it, in ns; None where there is none."""
     word = bytes(text).strip(b'" ')
-    return None if word in (b"", b"null") else int((Decimal(word.decode()) * 1000).to_integral())
+    try:
+        return int((Decimal(word.decode()) * 1000).to_integral())
+    except (InvalidOperation, ValueError, OverflowError):
+        return None
 
 
 def _inside(entry: _Entry, low: int, high: int) -> bool:

@@ -1,4 +1,4 @@
-"""Which device records have an impossible time (format notes, 6; DESIGN: corrupt records).
+"""Which device records have an impossible time (format notes, 6).
 
 Such a record would stretch the window of its device and with it every share of idle time. It stays
 in the frame, flagged, and is in no figure.

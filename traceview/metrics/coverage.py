@@ -54,7 +54,7 @@ def _apart(trace: Trace) -> Iterator[Note]:
     closing = closing_synchronize(trace)
     if len(closing):
         text = "the profiler's own closing synchronize: no sync stall of the program"
-        yield Note("closing_synchronize", text, 1, int(closing[s.DURATION_NS].sum()))
+        yield Note("closing_synchronize", text, len(closing), int(closing[s.DURATION_NS].sum()))
     if without := len(without_work(trace)):
         text = "launch calls whose device work is not in the file"
         yield Note("launches_without_work", text, without)

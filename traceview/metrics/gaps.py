@@ -286,8 +286,8 @@ def _recorders(trace: Trace, waits: Ints) -> Ints:
     known = np.unique(waits[waits >= 0])
     if known.size == 0:
         return waits
-    calls_ = trace.host.loc[known]
-    awaited = _from_sync_record(trace, calls_, s.WAITS_ON_EVENT)
+    awaiting = trace.host.loc[known]
+    awaited = _from_sync_record(trace, awaiting, s.WAITS_ON_EVENT)
     records = calls.event_records(trace).drop_duplicates(s.CORRELATION)
     place = pd.Series(records.index.to_numpy(), index=records[s.CORRELATION])
     recorder = place.reindex(awaited).to_numpy(dtype=np.float64)

@@ -61,13 +61,23 @@ def occupancy(trace: Trace) -> pd.Series:
     work = trace.work
     recorded = work[s.OCCUPANCY]
     threads, blocks = _size(work[s.BLOCK]), _size(work[s.GRID])
-    properties = trace.metadata.properties.get("deviceProperties") or [{}]
-    gpu = properties[0] if isinstance(properties[0], Mapping) else {}
-    room, registers, processors = (gpu.get(name) or usual for name, usual in _USUAL.items())
+    listed = trace.metadata.properties.get("deviceProperties")
+    first = listed[0] if isinstance(listed, list) and listed else None
+    gpu = first if isinstance(first, Mapping) else {}
+    stated = (gpu.get(name) for name in _USUAL)
+    room, registers, processors = (
+        value if isinstance(value, int) and value > 0 else usual
+        for value, usual in zip(stated, _USUAL.values(), strict=True)
+    )
     taken = work[s.REGISTERS].astype("Float64") * threads
-    resident = np.fmin(blocks / processors, np.floor(registers / taken.mask(taken == 0)).fillna(32))
+    limit = np.floor(registers / taken.mask(taken == 0)).fillna(_MOST_BLOCKS)
+    resident = np.fmin(blocks / processors, limit)
     implied = 100 * resident * threads / room
     return recorded.mask((recorded == 0) & (implied >= 1).fillna(value=False))
+
+
+_MOST_BLOCKS = 32
+"""Blocks that a multiprocessor holds where registers set no limit."""
 
 
 def _size(lists: pd.Series) -> pd.Series:

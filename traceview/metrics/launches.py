@@ -16,7 +16,7 @@ _FULL_QUEUE = 1000
 """CUDA holds 1024 launches a channel; a call that meets about as many waits for a place."""
 _LONG_CALL_NS = 20_000
 """A launch call takes 2 to 10 us under the profiler; one this long that sees work end meanwhile,
-on a device busy throughout, waited for a place (format notes; CuYao.jl 3)."""
+on a device busy throughout, waited for a place."""
 
 
 def launches(trace: Trace) -> pd.DataFrame:

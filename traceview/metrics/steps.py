@@ -157,13 +157,13 @@ def _runs(numbers: NDArray[np.intp], usable: NDArray[np.bool_]) -> list[NDArray[
 
 def _ranges(trace: Trace) -> pd.DataFrame:
     """The host ranges that are the steps, in order of time; attrs["source"] says what they are."""
-    steps_ = trace.host_of(ANNOTATION, OP, called=lambda name: name.startswith(STEP_PREFIX))
+    found = trace.host_of(ANNOTATION, OP, called=lambda name: name.startswith(STEP_PREFIX))
     source = PROFILER_STEP
-    if steps_.empty:
-        steps_, source = _repeated(trace), REPEATED
-    steps_ = steps_.reset_index(drop=True)
-    steps_.attrs["source"] = source
-    return steps_
+    if found.empty:
+        found, source = _repeated(trace), REPEATED
+    found = found.reset_index(drop=True)
+    found.attrs["source"] = source
+    return found
 
 
 def _repeated(trace: Trace) -> pd.DataFrame:

@@ -64,7 +64,6 @@ _CALLS = _Fact(_has(*LAUNCHING), "runtime and driver calls", _CUDA)
 _OPS = _Fact(_has(OP), "ops", _CPU)
 _HOST = _Fact(lambda trace: not trace.host.empty, "host events", _CPU)
 _STEPS = _Fact(_has_steps, "steps: the whole window counts as one", "schedule=..., and prof.step()")
-_FRAMES = _Fact(_has(FRAME), "Python frames", _STACK)
 _ANNOTATIONS = _Fact(
     _named(ANNOTATION, prefix=STEP_PREFIX, has=False),
     "annotations",

@@ -210,7 +210,8 @@ def _host_sections(figures: _Figures, shown: int) -> Iterator[Section]:
             s.MEDIAN_LATENCY_NS: field(s.MEDIAN_LATENCY_NS, "median latency"),
         }
         yield Section("Launches", (), (table("launches", figures.apis, fields, shown),))
-    if len(figures.sites):
+    sites = _synchronous(figures.sites)
+    if len(sites):
         fields = {
             s.CALL: field(s.CALL, "call", stretch=True),
             s.OP: field(s.OP, "op", stretch=True),
@@ -218,7 +219,7 @@ def _host_sections(figures: _Figures, shown: int) -> Iterator[Section]:
             s.BLOCKED_NS: field(s.BLOCKED_NS, "blocked"),
             s.DEVICE_IDLE_NS: field(s.DEVICE_IDLE_NS, "GPU idle"),
         }
-        yield Section("Blocking calls", (), (table("syncs", figures.sites, fields, shown),))
+        yield Section("Blocking calls", (), (table("syncs", sites, fields, shown),))
 
 
 def _memory_section(figures: _Figures, shown: int) -> Iterator[Section]:

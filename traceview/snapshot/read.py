@@ -63,7 +63,7 @@ def snapshot(content: Mapping[str, Any], path: str | None = None) -> Snapshot:
         for device, entries in enumerate(traces if isinstance(traces, list) else ())
         for entry in _dicts(entries)
     ]
-    origin = min((_int(entry.get("time_us")) * 1000 for _, entry in history), default=0)
+    origin = min((_ns(entry) for _, entry in history), default=0)
     settings = content.get("allocator_settings")
     said = {**(settings if isinstance(settings, dict) else {}), **content}
     most = _int(said.get("max_entries"))
@@ -109,12 +109,18 @@ def _block_frame(blocks: Sequence[tuple[dict[str, Any], dict[str, Any]]]) -> pd.
     )
 
 
+def _ns(entry: dict[str, Any]) -> int:
+    """The time of an event, ns; 0 where it is none that an int64 holds."""
+    microseconds = _int(entry.get("time_us"))
+    return microseconds * 1000 if abs(microseconds) < (1 << 63) // 1000 else 0
+
+
 def _event_frame(history: Sequence[tuple[int, dict[str, Any]]], origin: int) -> pd.DataFrame:
     sites = _Sites()
     return s.SNAPSHOT_EVENTS.frame(
         {
             s.DEVICE_ID: [device for device, _ in history],
-            s.TIME_NS: [_int(entry.get("time_us")) * 1000 - origin for _, entry in history],
+            s.TIME_NS: [_ns(entry) - origin for _, entry in history],
             s.ACTION: [str(entry.get("action", "")) for _, entry in history],
             s.ADDRESS: [_optional(entry.get("addr")) for _, entry in history],
             s.BLOCK_BYTES: [_int(entry.get("size")) for _, entry in history],
