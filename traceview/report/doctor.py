@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from pathlib import PurePath
 
 import pandas as pd
 
@@ -69,7 +70,7 @@ def _lead(trace: Trace, supplied: pd.DataFrame) -> Iterator[str]:
 
 def _facts(metadata: Metadata, decoder: str | None) -> Iterator[tuple[Value, Value]]:
     dialect = next((note.text for note in metadata.notes if note.code == "dialect"), None)
-    yield "file", metadata.path
+    yield "file", PurePath(metadata.path).name if metadata.path else None
     yield "recorder", dialect or "PyTorch profiler (Kineto)"
     yield "torch", metadata.torch_version or "not stated; `traceview capture` stores it"
     for name, version in metadata.versions.items():
