@@ -41,7 +41,7 @@ Place = tuple[str | int, ...]
 
 
 class _Front(NamedTuple):
-    """The front matter: its data, the line of each place in the file, and what is wrong."""
+    """The front matter: its data, and the line of each place in the file."""
 
     data: Mapping[str, Any]
     lines: Mapping[Place, int]

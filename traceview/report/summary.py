@@ -1,4 +1,4 @@
-"""One recording on two screens: is the GPU working, what does it wait for, what does that cost."""
+"""One recording on a screen: is the GPU working, what does it wait for, what does that cost."""
 
 from __future__ import annotations
 
