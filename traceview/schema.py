@@ -158,14 +158,14 @@ RESERVED = Column("reserved_bytes", "Int64", _BYTES, "reserved by the allocator 
 
 HOST = Schema(
     "host",
-    "one row a host event, by (start, longest first, file order)",
+    "one row a host event, by start, the longest first",
     (NAME, CATEGORY, PROCESS, THREAD, START_NS, DURATION_NS, CORRELATION, EXTERNAL_ID,
      SEQUENCE_NUMBER, FORWARD_THREAD, INPUT_DIMS, INPUT_TYPES, CONCRETE_INPUTS, CALL_STACK, MODULES,
      PYTHON_ID, PYTHON_PARENT_ID, PYTHON_MODULE_ID, STREAM, WAITS_ON_STREAM, WAITS_ON_EVENT),
 )  # fmt: skip
 DEVICE = Schema(
     "device",
-    "one row a device event, by (start, longest first, file order)",
+    "one row a device event, by start, the longest first",
     (NAME, CATEGORY, DEVICE_ID, STREAM, PROCESS, START_NS, DURATION_NS, CORRELATION, EXTERNAL_ID,
      LAUNCH, BYTES_MOVED, GRID, BLOCK, REGISTERS, SHARED_MEMORY, OCCUPANCY, GRAPH_ID, GRAPH_NODE_ID,
      CORRUPT),
