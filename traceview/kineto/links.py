@@ -53,16 +53,31 @@ def launches_of(
     if call_start.size == 0 or work_start.size == 0:
         return np.full(work_start.size, UNKNOWN)
     work_key, call_key = _joint_keys(work_process, work_correlation, call_process, call_correlation)
-    moments = np.unique(np.concatenate((work_start, call_start)))
     order = np.lexsort((call_start, call_key))
     keys = call_key[order]
-    ranked_calls = keys * moments.size + np.searchsorted(moments, call_start[order])
-    ranked_work = work_key * moments.size + np.searchsorted(moments, work_start)
-    before = np.searchsorted(ranked_calls, ranked_work, side="right") - 1
-    first = np.minimum(np.searchsorted(keys, work_key), keys.size - 1)
-    chosen = np.where((before >= 0) & (keys[before] == work_key), before, first)
+    chosen = np.minimum(np.searchsorted(keys, work_key), keys.size - 1)
+    repeated = np.searchsorted(keys, work_key, side="right") - chosen > 1
+    several = np.flatnonzero(repeated & (work_correlation != 0))
+    if several.size:
+        before = _last_before(keys, call_start[order], work_key[several], work_start[several])
+        chosen[several] = np.where(before == UNKNOWN, chosen[several], before)
     linked = (keys[chosen] == work_key) & (work_correlation != 0) & (work_process != UNKNOWN)
     return np.where(linked, order[chosen], UNKNOWN)
+
+
+def _last_before(keys: Ints, starts: Ints, work_key: Ints, work_start: Ints) -> Ints:
+    """For each piece of work the last call of its key that began before it, or UNKNOWN.
+
+    `keys` and `starts` are those of the calls, sorted by both.
+    """
+    among = np.flatnonzero(np.isin(keys, work_key))
+    keys, starts = keys[among], starts[among]
+    moments = np.unique(np.concatenate((work_start, starts)))
+    ranked_calls = keys * moments.size + np.searchsorted(moments, starts)
+    ranked_work = work_key * moments.size + np.searchsorted(moments, work_start)
+    before = np.searchsorted(ranked_calls, ranked_work, side="right") - 1
+    found = (before >= 0) & (keys[before] == work_key)
+    return np.where(found, among[before], UNKNOWN)
 
 
 def owners(work_row: Ints, work: Keyed, calls: Keyed, call_process: Ints) -> dict[int, int]:

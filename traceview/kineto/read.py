@@ -27,6 +27,7 @@ from traceview.trace import Note
 
 _NO_TRACE: Final = 1000
 """After so many faults without a single event, the file is not read further."""
+_FEW: Final = 1000
 
 
 def read(
@@ -118,7 +119,12 @@ def _events(
 
 def _whole_microseconds(columns: Columns) -> bool:
     """No time has a fraction: the file is of the time before nanoseconds (format notes, 1.5)."""
-    return not (np.any(columns.start_ns % 1000) or np.any(columns.duration_ns % 1000))
+    # Nearly always one of the first times tells.
+    return not any(
+        np.any(times[part] % 1000)
+        for part in (slice(_FEW), slice(_FEW, None))
+        for times in (columns.start_ns, columns.duration_ns)
+    )
 
 
 @contextmanager

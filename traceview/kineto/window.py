@@ -13,6 +13,11 @@ _FIRST_LOOK: Final = 1 << 12
 _LONGEST_WORD: Final = 16
 _LIMIT: Final = 1 << 26
 """A single value longer than this is damage: its closing quote or bracket is missing."""
+_SEAM: Final = 1 << 16
+"""So much of a block is copied behind what is left of the one before; the rest stays in place.
+
+An entry is nearly always shorter, so that a text is read without a copy of all of it.
+"""
 
 
 class Window:
@@ -20,6 +25,7 @@ class Window:
 
     def __init__(self, blocks: Iterator[bytes]) -> None:
         self._blocks = blocks
+        self._block = b""
         self._base = 0
         self.data = b""
         self.position = 0
@@ -32,19 +38,34 @@ class Window:
 
     def more(self) -> bool:
         """Forget what was read and get at least as much again as is left; False at the end."""
-        parts = [self.data[self.position :]]
-        wanted = max(len(parts[0]), 1)
+        left = self.left
+        if self._block and left <= _SEAM:
+            self._enter_block(left)
+            return True
+        parts = [self.data[self.position :], self._block[_SEAM:]]
+        self._block = b""
+        wanted = max(left, 1) - len(parts[1])
         while wanted > 0 and not self.final:
             block = next(self._blocks, None)
             if block is None:
                 self.final = True
+            elif left <= _SEAM and len(block) >= 2 * _SEAM:
+                self._block = block
+                parts.append(block[:_SEAM])
+                break
             else:
                 parts.append(block)
                 wanted -= len(block)
         self._base += self.position
         self.position = 0
         self.data = b"".join(parts)
-        return len(parts) > 1
+        return len(self.data) > left
+
+    def _enter_block(self, left: int) -> None:
+        """Go on in the block whose start is the end of `data`, now that no more is left of that."""
+        self._base += len(self.data) - _SEAM
+        self.data, self._block = self._block, b""
+        self.position = _SEAM - left
 
     @property
     def left(self) -> int:
