@@ -36,18 +36,20 @@ template <typename T>
 class Chunked {
  public:
   void push(T value) {
-    if (size_ == chunks_.size() * kChunk) chunks_.emplace_back(new T[kChunk]);
-    chunks_[size_ / kChunk][size_ % kChunk] = value;
-    ++size_;
+    if (next_ == limit_) grow();
+    *next_++ = value;
   }
-  void pop() { --size_; }
-  size_t size() const { return size_; }
-  T last() const { return chunks_[(size_ - 1) / kChunk][(size_ - 1) % kChunk]; }
+  void pop() {
+    if (next_ == start()) drop_chunk();
+    --next_;
+  }
+  size_t size() const { return chunks_.size() * kChunk - static_cast<size_t>(limit_ - next_); }
+  T last() const { return next_ == start() ? chunks_.end()[-2][kChunk - 1] : next_[-1]; }
 
   // Copies all values out and gives the memory back on the way.
   template <typename Out>
   void take(Out* out) {
-    size_t left = size_;
+    size_t left = size();
     for (auto& chunk : chunks_) {
       const size_t count = left < kChunk ? left : kChunk;
       for (size_t i = 0; i < count; ++i) out[i] = static_cast<Out>(chunk[i]);
@@ -56,13 +58,25 @@ class Chunked {
       chunk.reset();
     }
     chunks_.clear();
-    size_ = 0;
+    next_ = limit_ = nullptr;
   }
 
  private:
+  T* start() const { return limit_ - kChunk; }
+  void grow() {
+    chunks_.emplace_back(new T[kChunk]);
+    next_ = chunks_.back().get();
+    limit_ = next_ + kChunk;
+  }
+  void drop_chunk() {
+    chunks_.pop_back();
+    next_ = limit_ = chunks_.back().get() + kChunk;
+  }
+
   static constexpr size_t kChunk = 1 << 14;
   std::vector<std::unique_ptr<T[]>> chunks_;
-  size_t size_ = 0;
+  T* next_ = nullptr;   // where the next value goes, up to `limit_`
+  T* limit_ = nullptr;
 };
 
 uint64_t load8(const char* p) {
@@ -79,6 +93,22 @@ int first_marked(uint64_t marks) { return __builtin_ctzll(marks) >> 3; }
 constexpr bool kLittleEndian = false;
 int first_marked(uint64_t) { return 0; }
 #endif
+
+// Texts are short, so that a call of memcmp would cost more than the comparison.
+bool equal(const char* a, const char* b, size_t length) {
+  if (length >= 8) {
+    const char* const last = a + length - 8;
+    if (load8(last) != load8(b + length - 8)) return false;
+    for (; a < last; a += 8, b += 8) {
+      if (load8(a) != load8(b)) return false;
+    }
+    return true;
+  }
+  for (size_t i = 0; i < length; ++i) {
+    if (a[i] != b[i]) return false;
+  }
+  return true;
+}
 
 uint64_t mix(uint64_t a, uint64_t b) {
   uint64_t x = (a ^ b) * 0x9E3779B97F4A7C15ULL;
@@ -141,8 +171,7 @@ class Dictionary {
   bool is(int32_t code, const char* text, size_t length) const {
     if (code < 0) return false;
     const uint64_t begin = code ? ends_[code - 1] : 0;
-    return ends_[code] - begin == length &&
-           (length == 0 || std::memcmp(bytes_.data() + begin, text, length) == 0);
+    return ends_[code] - begin == length && equal(bytes_.data() + begin, text, length);
   }
 
   void grow() {
@@ -192,37 +221,6 @@ struct Times {
   Chunked<uint8_t> known;
 };
 
-// The keys of `args` that are kept, and the column of each.
-class Keys {
- public:
-  void add(const char* text, size_t length, int32_t column) {
-    size_t slot = hash_of(text, length) & kMask;
-    while (slots_[slot].column >= 0) slot = (slot + 1) & kMask;
-    slots_[slot] = {std::vector<char>(text, text + length), column};
-  }
-
-  int32_t column_of(const char* text, size_t length) const {
-    size_t slot = hash_of(text, length) & kMask;
-    for (; slots_[slot].column >= 0; slot = (slot + 1) & kMask) {
-      const auto& key = slots_[slot].text;
-      if (key.size() == length && std::memcmp(key.data(), text, length) == 0) {
-        return slots_[slot].column;
-      }
-    }
-    return -1;
-  }
-
-  static constexpr size_t kMost = 512;
-
- private:
-  struct Slot {
-    std::vector<char> text;
-    int32_t column = -1;
-  };
-  static constexpr size_t kMask = 2 * kMost - 1;
-  std::vector<Slot> slots_ = std::vector<Slot>(kMask + 1);
-};
-
 // ---------------------------------------------------------------------------------------------
 // JSON
 
@@ -255,10 +253,15 @@ class Cursor {
   Result failed() const { return at_ >= end_ ? Result::kCut : Result::kOdd; }
 
   void space() {
-    if (static_cast<unsigned char>(*at_) > ' ') return;
-    if (*at_ == '\n') ++at_;
-    while (end_ - at_ >= 8 && load8(at_) == kOnes * ' ') at_ += 8;
-    while (*at_ == ' ' || *at_ == '\n' || *at_ == '\r' || *at_ == '\t') ++at_;
+    while (static_cast<unsigned char>(*at_) <= ' ') {
+      if (*at_ == ' ') {
+        blanks();
+      } else if (*at_ == '\n' || *at_ == '\r' || *at_ == '\t') {
+        ++at_;
+      } else {
+        return;
+      }
+    }
   }
 
   bool take(char wanted) {
@@ -283,6 +286,14 @@ class Cursor {
       if (result != Result::kOk) return result;
       out->escaped |= c == '\\';
     }
+  }
+
+  // Passes a string of exactly this text, in the plain characters of a key.
+  bool take_string(const std::vector<char>& text) {
+    if (static_cast<size_t>(end_ - at_) < text.size() + 2 || *at_ != '"') return false;
+    if (at_[text.size() + 1] != '"' || !equal(at_ + 1, text.data(), text.size())) return false;
+    at_ += text.size() + 2;
+    return true;
   }
 
   Result number(Number* out) {
@@ -390,6 +401,21 @@ class Cursor {
     }
   }
 
+  // Goes to the first byte that is no blank: an indented line starts with many of them.
+  void blanks() {
+    if (*++at_ != ' ') return;
+    while (kLittleEndian && end_ - at_ >= 8) {
+      const uint64_t other = load8(at_) ^ (kOnes * ' ');
+      const uint64_t marked = (((other & ~kHighs) + ~kHighs) | other) & kHighs;
+      if (marked) {
+        at_ += first_marked(marked);
+        return;
+      }
+      at_ += 8;
+    }
+    while (*at_ == ' ') ++at_;
+  }
+
   // Goes to the first byte that is a quote, a backslash, a control character or not ASCII.
   void plain_characters() {
     while (end_ - at_ >= 8) {
@@ -482,9 +508,93 @@ class Cursor {
   const char* end_;
 };
 
+// The keys of objects of one sort, each with what it means to the caller.
+//
+// Recorders write keys in the same order again and again, so the key that followed another one last
+// time is tried first: comparing a text is several times cheaper than reading one and finding it.
+class Keys {
+ public:
+  static constexpr int32_t kUnknown = -1;
+  static constexpr uint32_t kNone = 0;  // what comes before the first key of an object
+
+  Keys() : keys_(1) {}
+
+  void add(const char* text, size_t length, int32_t meaning) {
+    size_t slot = slot_of(text, length);
+    if (slots_[slot] != kNone) return;
+    slots_[slot] = static_cast<uint32_t>(keys_.size());
+    keys_.push_back({std::vector<char>(text, text + length), meaning, kNone});
+  }
+
+  // Reads a key and the colon behind it; `*key` is the key before it and becomes this one.
+  Result read(Cursor* cursor, uint32_t* key) {
+    const uint32_t expected = keys_[*key].next;
+    if (expected != kNone && cursor->take_string(keys_[expected].text)) {
+      *key = expected;
+    } else {
+      String string;
+      const Result result = cursor->string(&string);
+      if (result != Result::kOk) return result;
+      if (string.escaped) return Result::kOdd;
+      const uint32_t found = found_or_added(string);
+      keys_[*key].next = found;
+      *key = found;
+    }
+    cursor->space();
+    if (!cursor->take(':')) return cursor->failed();
+    cursor->space();
+    return Result::kOk;
+  }
+
+  int32_t meaning(uint32_t key) const { return keys_[key].meaning; }
+
+  static constexpr size_t kMost = 512;
+
+ private:
+  struct Key {
+    std::vector<char> text;
+    int32_t meaning = kUnknown;
+    uint32_t next = kNone;
+  };
+
+  uint32_t found_or_added(const String& string) {
+    const size_t slot = slot_of(string.begin, string.length());
+    if (slots_[slot] == kNone && keys_.size() <= kMost) {
+      add(string.begin, string.length(), kUnknown);
+    }
+    return slots_[slot];  // kNone for the many keys of made-up events: an unknown one, too
+  }
+
+  // Where the key is, or would be.
+  size_t slot_of(const char* text, size_t length) const {
+    size_t slot = hash_of(text, length) & kMask;
+    for (; slots_[slot] != kNone; slot = (slot + 1) & kMask) {
+      const auto& key = keys_[slots_[slot]].text;
+      if (key.size() == length && equal(key.data(), text, length)) break;
+    }
+    return slot;
+  }
+
+  static constexpr size_t kMask = 4 * kMost - 1;
+  std::vector<Key> keys_;
+  std::vector<uint32_t> slots_ = std::vector<uint32_t>(kMask + 1, kNone);
+};
+
+// Eight digits, the first one in the lowest byte, as a number: pairs, then fours, then all.
+uint64_t eight_digits(uint64_t word) {
+  word -= kOnes * '0';
+  word = word * 10 + (word >> 8);
+  const uint64_t mask = 0x000000FF000000FFULL;
+  return ((word & mask) * (100 + (1000000ULL << 32)) +
+          ((word >> 16) & mask) * (1 + (10000ULL << 32))) >> 32;
+}
+
 // Digits as a number; there are at most kSafeDigits of them.
 int64_t integer(const char* begin, const char* end) {
   int64_t value = 0;
+  for (; kLittleEndian && end - begin >= 8; begin += 8) {
+    value = value * 100000000 + static_cast<int64_t>(eight_digits(load8(begin)));
+  }
   for (; begin != end; ++begin) value = value * 10 + (*begin - '0');
   return value;
 }
@@ -515,7 +625,13 @@ bool nanoseconds(const char* begin, const char* point, const char* end, int64_t*
 // ---------------------------------------------------------------------------------------------
 // Entries
 
-enum Field { kPhase, kName, kCategory, kProcess, kThread, kDenseTexts };
+// What the keys of an entry mean; the first ones are those that are kept as codes.
+enum Field {
+  kPhase, kName, kCategory, kProcess, kThread, kDenseTexts,
+  kStartField = kDenseTexts, kDurationField, kIdentity, kSecondIdentity, kArguments, kFields
+};
+constexpr const char* kFieldKeys[kFields] = {"ph", "name", "cat", "pid", "tid",
+                                             "ts", "dur",  "id",  "id2", "args"};
 enum Clock { kStart, kDuration, kClocks };
 
 struct Time {
@@ -539,15 +655,20 @@ struct traceview_scanner {
   Dense dense[kDenseTexts];
   Times times[kClocks];
   std::vector<Sparse> sparse;  // the last one is the identity of asynchronous events
-  Keys keys;
+  Keys fields;
+  Keys keys;  // of `args`: those that are kept mean their column
   uint32_t rows = 0;
+
+  traceview_scanner() {
+    for (int32_t i = 0; i < kFields; ++i) fields.add(kFieldKeys[i], std::strlen(kFieldKeys[i]), i);
+  }
 
   Stop scan(const char* begin, const char* end, const char** at);
   void push(const Entry& entry);
 
  private:
   Result entry(Cursor* cursor, Entry* out);
-  Result field(Cursor* cursor, const String& key, Entry* out);
+  Result field(Cursor* cursor, int32_t meaning, Entry* out);
   Result text(Cursor* cursor, Field field, Entry* out);
   Result identity(Cursor* cursor, int which, Entry* out);
   Result process_or_thread(Cursor* cursor, Field field, Entry* out);
@@ -632,15 +753,10 @@ Result traceview_scanner::entry(Cursor* cursor, Entry* out) {
   if (!cursor->take('{')) return cursor->failed();
   cursor->space();
   if (cursor->take('}')) return Result::kOk;
-  for (;;) {
-    String key;
-    Result result = cursor->string(&key);
+  for (uint32_t key = Keys::kNone;;) {
+    Result result = fields.read(cursor, &key);
     if (result != Result::kOk) return result;
-    cursor->space();
-    if (!cursor->take(':')) return cursor->failed();
-    cursor->space();
-    if (key.escaped) return Result::kOdd;
-    result = field(cursor, key, out);
+    result = field(cursor, fields.meaning(key), out);
     if (result != Result::kOk) return result;
     cursor->space();
     if (cursor->take('}')) return Result::kOk;
@@ -649,32 +765,21 @@ Result traceview_scanner::entry(Cursor* cursor, Entry* out) {
   }
 }
 
-Result traceview_scanner::field(Cursor* cursor, const String& key, Entry* out) {
-  const char* k = key.begin;
-  switch (key.length()) {
-    case 2:
-      if (k[0] == 'p' && k[1] == 'h') return text(cursor, kPhase, out);
-      if (k[0] == 't' && k[1] == 's') return time(cursor, &out->times[kStart]);
-      if (k[0] == 'i' && k[1] == 'd') return identity(cursor, 0, out);
-      break;
-    case 3:
-      if (std::memcmp(k, "cat", 3) == 0) return text(cursor, kCategory, out);
-      if (std::memcmp(k, "pid", 3) == 0) return process_or_thread(cursor, kProcess, out);
-      if (std::memcmp(k, "tid", 3) == 0) return process_or_thread(cursor, kThread, out);
-      if (std::memcmp(k, "dur", 3) == 0) return time(cursor, &out->times[kDuration]);
-      if (std::memcmp(k, "id2", 3) == 0) return identity(cursor, 1, out);
-      break;
-    case 4:
-      if (std::memcmp(k, "name", 4) == 0) return text(cursor, kName, out);
-      if (std::memcmp(k, "args", 4) == 0) {
-        if (out->has_arguments) return Result::kOdd;
-        out->has_arguments = true;
-        return arguments(cursor);
-      }
-      break;
-    default: break;
+Result traceview_scanner::field(Cursor* cursor, int32_t meaning, Entry* out) {
+  switch (meaning) {
+    case kPhase: case kName: case kCategory: return text(cursor, static_cast<Field>(meaning), out);
+    case kProcess: case kThread:
+      return process_or_thread(cursor, static_cast<Field>(meaning), out);
+    case kStartField: return time(cursor, &out->times[kStart]);
+    case kDurationField: return time(cursor, &out->times[kDuration]);
+    case kIdentity: return identity(cursor, 0, out);
+    case kSecondIdentity: return identity(cursor, 1, out);
+    case kArguments:
+      if (out->has_arguments) return Result::kOdd;
+      out->has_arguments = true;
+      return arguments(cursor);
+    default: return cursor->value();
   }
-  return cursor->value();
 }
 
 Result traceview_scanner::text(Cursor* cursor, Field field, Entry* out) {
@@ -743,16 +848,11 @@ Result traceview_scanner::arguments(Cursor* cursor) {
   cursor->advance();
   cursor->space();
   if (cursor->take('}')) return Result::kOk;
-  for (;;) {
-    String key;
-    Result result = cursor->string(&key);
+  for (uint32_t key = Keys::kNone;;) {
+    Result result = keys.read(cursor, &key);
     if (result != Result::kOk) return result;
-    cursor->space();
-    if (!cursor->take(':')) return cursor->failed();
-    cursor->space();
-    if (key.escaped) return Result::kOdd;
-    const int32_t column = keys.column_of(key.begin, key.length());
-    result = column < 0 ? cursor->value() : argument(cursor, &sparse[column]);
+    const int32_t column = keys.meaning(key);
+    result = column == Keys::kUnknown ? cursor->value() : argument(cursor, &sparse[column]);
     if (result != Result::kOk) return result;
     cursor->space();
     if (cursor->take('}')) return Result::kOk;
