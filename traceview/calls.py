@@ -50,6 +50,10 @@ def blocking(trace: Trace) -> pd.Series:
     SYNCHRONIZE, BLOCKING_COPY, or PAGEABLE_COPY: an asynchronous copy from or to pageable memory,
     told by the name of the copy. The profiler's own closing synchronize is not among them.
     """
+    return trace.derived(_blocking).copy(deep=False)
+
+
+def _blocking(trace: Trace) -> pd.Series:
     staged = _calls(trace, _ASYNC_COPIES).index.intersection(pd.Index(_pageable_copies(trace)))
     copies, waits = _calls(trace, _COPIES).index, _calls(trace, _SYNCHRONIZES).index
     kinds = [PAGEABLE_COPY] * len(staged) + [BLOCKING_COPY] * len(copies)
@@ -65,6 +69,10 @@ def closing_synchronize(trace: Trace) -> pd.DataFrame:
     The last such call, if it stands in no op and in no profiler step, and the process launches
     nothing after it (format notes, 4.2).
     """
+    return trace.derived(_closing_synchronize).copy(deep=False)
+
+
+def _closing_synchronize(trace: Trace) -> pd.DataFrame:
     calls = _calls(trace, _DEVICE_SYNCHRONIZE)
     last = calls.groupby(calls[s.PROCESS].astype("str")).tail(1)
     if last.empty:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from traceview import schema as s
-from traceview.intervals import Ints, innermost
+from traceview.intervals import Innermost, Ints
 from traceview.trace import ANNOTATION, FRAME, OP, STEP_PREFIX, Trace
 
 
@@ -29,21 +31,38 @@ def covering(trace: Trace, category: str, threads: Ints, times: ArrayLike) -> ND
     Positions in the host frame; -1 where there is none. The profiler's own step ranges are no
     annotation here: a step is a dimension of its own.
     """
-    events = trace.host_of(category, called=lambda name: not name.startswith(STEP_PREFIX))
-    numbers = thread_numbers(trace, events)
-    starts = events[s.START_NS].to_numpy()
-    ends = starts + events[s.DURATION_NS].to_numpy()
-    at = np.asarray(times, dtype=np.int64)
-    if starts.size == 0 or at.size == 0:
-        return np.full(at.size, -1)
-    # One time axis after the other, so that one search serves all threads.
-    low = min(int(starts.min()), int(at.min()))
-    width = max(int(ends.max()), int(at.max())) - low + 1
-    found = innermost(
-        starts + numbers * width - low, ends + numbers * width - low, at + threads * width - low
-    )
-    positions = np.append(events.index.to_numpy(), -1)[found]
-    return np.where(threads < 0, -1, positions)
+    return trace.derived(_Layer.of, category).at(threads, np.asarray(times, dtype=np.int64))
+
+
+@dataclass(frozen=True, slots=True)
+class _Layer:
+    """The host events of one category, on one time axis after the other, a thread each.
+
+    So one search serves all threads. `positions` are those in the host frame.
+    """
+
+    positions: NDArray[np.intp]
+    low: int
+    width: int
+    events: Innermost
+
+    @classmethod
+    def of(cls, trace: Trace, category: str) -> _Layer:
+        events = trace.host_of(category, called=lambda name: not name.startswith(STEP_PREFIX))
+        starts = events[s.START_NS].to_numpy()
+        ends = starts + events[s.DURATION_NS].to_numpy()
+        low, high = int(starts.min(initial=0)), int(ends.max(initial=0))
+        offset = thread_numbers(trace, events) * (high - low + 1) - low
+        inner = Innermost(starts + offset, ends + offset)
+        return cls(events.index.to_numpy(), low, high - low + 1, inner)
+
+    def at(self, threads: Ints, times: Ints) -> NDArray[np.intp]:
+        """For each (thread number, time) the position of the innermost event, or -1."""
+        result = np.full(times.size, -1)
+        reached = (threads >= 0) & (times >= self.low) & (times < self.low + self.width)
+        found = self.events.at(times[reached] - self.low + threads[reached] * self.width)
+        result[reached] = np.append(self.positions, -1)[found]
+        return result
 
 
 def site(trace: Trace, threads: Ints, times: ArrayLike) -> dict[s.Column, pd.Series]:

@@ -128,24 +128,36 @@ def apportion(parts: ArrayLike, divisor: int, total: int | None = None) -> Ints:
     return result
 
 
-def innermost(starts: ArrayLike, ends: ArrayLike, times: ArrayLike) -> NDArray[np.intp]:
-    """For each time, the index of the interval that covers it and began last; -1 for none.
+class Innermost:
+    """Intervals, asked again and again which of them covers a time and began last.
 
     Of intervals that began together the shorter counts as the inner one. They need not nest.
     """
-    begin = np.asarray(starts, dtype=np.int64)
-    end = np.asarray(ends, dtype=np.int64)
-    at = np.asarray(times, dtype=np.int64)
-    order = np.lexsort((-end, begin))
-    begin, end = begin[order], end[order]
-    outer = _previous_longer(end)
-    found = np.searchsorted(begin, at, side="right") - 1
-    while True:
-        over = (found >= 0) & (end[found] <= at) if end.size else np.zeros(at.size, dtype=bool)
-        if not over.any():
-            break
-        found[over] = outer[found[over]]
-    return np.where(found >= 0, order[found], -1) if end.size else np.full(at.size, -1)
+
+    def __init__(self, starts: ArrayLike, ends: ArrayLike) -> None:
+        begin = np.asarray(starts, dtype=np.int64)
+        end = np.asarray(ends, dtype=np.int64)
+        self._order = np.lexsort((-end, begin))
+        self._begin, self._end = begin[self._order], end[self._order]
+        self._outer = _previous_longer(self._end)
+
+    def at(self, times: ArrayLike) -> NDArray[np.intp]:
+        """For each time the index of the innermost interval; -1 for none."""
+        at = np.asarray(times, dtype=np.int64)
+        if self._end.size == 0:
+            return np.full(at.size, -1)
+        found = np.searchsorted(self._begin, at, side="right") - 1
+        open_ = np.flatnonzero(found >= 0)
+        while open_.size:
+            open_ = open_[self._end[found[open_]] <= at[open_]]
+            found[open_] = self._outer[found[open_]]
+            open_ = open_[found[open_] >= 0]
+        return np.where(found >= 0, self._order[found], -1)
+
+
+def innermost(starts: ArrayLike, ends: ArrayLike, times: ArrayLike) -> NDArray[np.intp]:
+    """For each time the index of the innermost interval that covers it; see `Innermost`."""
+    return Innermost(starts, ends).at(times)
 
 
 def nest(starts: ArrayLike, ends: ArrayLike) -> tuple[NDArray[np.intp], Ints]:

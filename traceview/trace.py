@@ -180,18 +180,19 @@ class Trace:
         digest.update(properties.encode("utf-8", "backslashreplace"))
         return digest.hexdigest()
 
-    def derived(self, make: Callable[[Trace], Derived]) -> Derived:
-        """What `make` derives from this trace, made once and then kept with it.
+    def derived(self, make: Callable[..., Derived], *of: str) -> Derived:
+        """What `make(trace, *of)` derives from this trace, made once and then kept with it.
 
         For what several analyses are built on and nobody changes; a frame is handed out anew.
         """
-        if make not in self._derived:
-            self._derived[make] = make(self)
-        found: Derived = self._derived[make]
+        key = (make, *of)
+        if key not in self._derived:
+            self._derived[key] = make(self, *of)
+        found: Derived = self._derived[key]
         return found
 
     @cached_property
-    def _derived(self) -> dict[Callable[[Trace], Any], Any]:
+    def _derived(self) -> dict[tuple[Any, ...], Any]:
         return {}
 
     def host_of(

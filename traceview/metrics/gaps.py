@@ -57,8 +57,7 @@ def gaps(trace: Trace) -> pd.DataFrame:
     launching thread was in when the gap began, `call` only if that blocks. Of a stream_wait they
     are where the awaited event was recorded, or, where the recording does not tell, the wait call.
     """
-    found = _gaps(trace)
-    parts = _parts(trace, found, found.start, found.end)
+    found, parts = trace.derived(_gaps), trace.derived(_whole_parts)
     largest = np.array(CAUSES, dtype=object)[parts.argmax(axis=1)] if len(parts) else []
     inside = _covering(trace, calls.blocking(trace).index, found)
     waited = _recorders(trace, np.where(_causes(parts, "stream_wait"), _waits(trace, found), -1))
@@ -88,8 +87,7 @@ def gaps(trace: Trace) -> pd.DataFrame:
 
 def gap_parts(trace: Trace) -> pd.DataFrame:
     """One row a gap and cause, ns; the parts of a gap add up to it. Columns as schema.GAP_PARTS."""
-    found = _gaps(trace)
-    parts = _parts(trace, found, found.start, found.end)
+    found, parts = trace.derived(_gaps), trace.derived(_whole_parts)
     gap, cause = np.nonzero(parts)
     return s.GAP_PARTS.frame(
         {
@@ -128,13 +126,13 @@ def idle(trace: Trace, windows: pd.DataFrame | None = None) -> pd.DataFrame:
     With `windows` (columns as schema.WINDOWS) only what lies within them; a gap that crosses an
     edge keeps its causes. The rows of a device add up to its idle time exactly.
     """
-    found = _gaps(trace)
-    gap = np.arange(found.start.size)
-    start, end = found.start, found.end
-    if windows is not None:
+    found, gap = trace.derived(_gaps), np.arange(trace.derived(_gaps).start.size)
+    if windows is None:
+        parts = trace.derived(_whole_parts)
+    else:
         gap, start, end = _within(found, windows)
         found = found.take(gap)
-    parts = _parts(trace, found, start, end)
+        parts = _parts(trace, found, start, end)
     rows = [
         (int(device), cause, np.unique(gap[mine][column > 0]).size, int(column.sum()))
         for device in np.unique(found.device)
@@ -204,6 +202,12 @@ def _gaps_of(rows: NDArray[np.intp], start: Ints, end: Ints) -> NDArray[np.int64
     ender = np.searchsorted(start[rows], finish, side="left")
     last = np.searchsorted(reach, begin, side="left")
     return np.stack((begin, finish, rows[ender], rows[last]))
+
+
+def _whole_parts(trace: Trace) -> NDArray[np.int64]:
+    """Time by cause (a column each, as CAUSES) of each gap."""
+    found = trace.derived(_gaps)
+    return _parts(trace, found, found.start, found.end)
 
 
 def _parts(trace: Trace, found: _Gaps, start: Ints, end: Ints) -> NDArray[np.int64]:
@@ -310,21 +314,30 @@ def _host_side(
     result = np.zeros((rows.size, len(_HOST_CAUSES)), dtype=np.int64)
     if rows.size == 0:
         return result
-    axis = _Axis.of(trace)
+    axis = trace.derived(_Axis.of)
     at, until = axis.place(found.thread[rows], start), axis.place(found.thread[rows], end)
-    covered = intervals.Spans(np.empty(0, np.int64), np.empty(0, np.int64))
     explained = np.zeros(rows.size, dtype=np.int64)
+    for number, covered in enumerate(trace.derived(_explained)):
+        so_far = intervals.overlap(covered, at, until)
+        result[:, number] = so_far - explained
+        explained = so_far
+    result[:, _HOST_CAUSES.index("unobserved")] = end - start - explained
+    return _after_drain(trace, found, rows, result)
+
+
+def _explained(trace: Trace) -> list[intervals.Spans]:
+    """The time, on the axis of all threads, that each cause and those before it explain."""
+    axis = trace.derived(_Axis.of)
+    covered = intervals.Spans(np.empty(0, np.int64), np.empty(0, np.int64))
+    result = []
     for number, events in enumerate(_host_events(trace)):
         spans = axis.union(events, everywhere=number == _HOST_CAUSES.index("overhead"))
         covered = intervals.union(
             np.concatenate((covered.starts, spans.starts)),
             np.concatenate((covered.ends, spans.ends)),
         )
-        so_far = intervals.overlap(covered, at, until)
-        result[:, number] = so_far - explained
-        explained = so_far
-    result[:, _HOST_CAUSES.index("unobserved")] = end - start - explained
-    return _after_drain(trace, found, rows, result)
+        result.append(covered)
+    return result
 
 
 def _host_events(trace: Trace) -> Iterator[pd.DataFrame]:
@@ -365,7 +378,7 @@ def _covering(trace: Trace, positions: pd.Index, found: _Gaps) -> NDArray[np.int
     events = trace.host.loc[positions]
     if events.empty or found.start.size == 0:
         return np.full(found.start.size, -1)
-    axis = _Axis.of(trace)
+    axis = trace.derived(_Axis.of)
     start, end = axis.ends_of(events)
     # A call that returns at the very start of the gap has drained the queue just as well.
     at = axis.place(found.thread, found.start)
