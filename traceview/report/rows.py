@@ -41,4 +41,5 @@ def field(column: Column, heading: str, **look: Any) -> Field:
 
 
 def _plain(column: pd.Series) -> list[Value]:
-    return [None if pd.isna(value) else value for value in column.astype(object).tolist()]
+    plain: list[Value] = column.astype(object).where(column.notna(), None).tolist()
+    return plain
