@@ -1,14 +1,15 @@
 """How long a trace takes to open, and how much memory, beside other ways to read it.
 
     python scripts/benchmark.py trace.json
+    python scripts/benchmark.py sample_traces/attention_naive.json.gz --times 200
     python scripts/benchmark.py trace.json --growth
 
 Each way runs in a process of its own, all ways in turn and several times; a row is the median. What
 counts are ratios within one table: machines, and one machine at two times, differ. `call` is the
 reading alone, `CPU` what it took of the processor (the figure to trust where other programs run),
 `process` the interpreter, the imports and the reading, `peak` the most memory the process held,
-pages mapped from files included. `--growth` reads the trace, and the same events twice, four and
-eight times over.
+pages mapped from files included. `--times` repeats the events of a small trace until it is a large
+one; `--growth` reads the trace, and the same events twice, four and eight times over.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -32,16 +33,23 @@ MEBIBYTE = 1 << 20
 REFERENCE = "json.load"
 
 
-Reader = Callable[[str], int]
-"""Reads a file and tells how many events it holds."""
+@dataclass(frozen=True)
+class Content:
+    """How many events a file holds, and the bytes of the frames that were made of it, if any."""
+
+    events: int
+    held: int = 0
+
+
+Reader = Callable[[str], Content]
 
 
 def with_json() -> Reader:
     """The standard library: parsed, no columns."""
 
-    def reader(path: str) -> int:
+    def reader(path: str) -> Content:
         with Path(path).open(encoding="utf-8") as file:
-            return len(json.load(file)["traceEvents"])
+            return Content(len(json.load(file)["traceEvents"]))
 
     return reader
 
@@ -49,32 +57,39 @@ def with_json() -> Reader:
 def with_orjson() -> Reader:
     """Parsed by orjson, no columns."""
     orjson = import_module("orjson")
-    return lambda path: len(orjson.loads(Path(path).read_bytes())["traceEvents"])
+    return lambda path: Content(len(orjson.loads(Path(path).read_bytes())["traceEvents"]))
 
 
 def with_hta() -> Reader:
     """HolisticTraceAnalysis: its own reader."""
     parser = import_module("hta.common.trace_parser")
-    return lambda path: len(parser.parse_trace_file(path)[1])
+    return lambda path: Content(len(parser.parse_trace_file(path)[1]))
 
 
 def native_columns() -> Reader:
     """Typed columns of all that the file holds."""
     module = import_module("traceview.kineto.read")
-    return lambda path: len(module.read(path))
+    return lambda path: Content(len(module.read(path)))
 
 
 def python_columns() -> Reader:
     """The same by the decoder that needs no compiler."""
     module = import_module("traceview.kineto.read")
     decoder = import_module("traceview.kineto.decode").PythonDecoder
-    return lambda path: len(module.read(path, decoder=decoder()))
+    return lambda path: Content(len(module.read(path, decoder=decoder())))
 
 
 def frames() -> Reader:
     """Columns, joined into the frames of a Trace."""
     load = import_module("traceview.kineto").load
-    return lambda path: sum(load(path).metadata.events.values())
+
+    def reader(path: str) -> Content:
+        trace = load(path)
+        made = (trace.host, trace.device, trace.memory)
+        held = sum(int(frame.memory_usage().sum()) for frame in made)
+        return Content(sum(trace.metadata.events.values()), held)
+
+    return reader
 
 
 def frames_by_python() -> Reader:
@@ -101,6 +116,7 @@ class Run:
     """One way, once."""
 
     events: int
+    held: int
     call: float
     cpu: float
     process: float
@@ -120,16 +136,17 @@ def only(way: str, path: str) -> None:
     """Read, and print what it took: the fresh process of `measured`."""
     reader = WAYS[way][1]()
     begin, worked = time.perf_counter(), time.process_time()
-    events = reader(path)
+    content = reader(path)
     call, cpu = time.perf_counter() - begin, time.process_time() - worked
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-    print(json.dumps({"events": events, "call": call, "cpu": cpu, "peak": peak}))
+    print(json.dumps({**asdict(content), "call": call, "cpu": cpu, "peak": peak}))
 
 
 def median(runs: list[Run]) -> Run:
     """The middle of each figure."""
     return Run(
         runs[0].events,
+        runs[0].held,
         statistics.median(run.call for run in runs),
         statistics.median(run.cpu for run in runs),
         statistics.median(run.process for run in runs),
@@ -167,30 +184,41 @@ def table(rows: Mapping[str, Run], size: int) -> None:
 
 def grow(path: Path, repeats: int, folder: Path) -> None:
     """How time and memory grow with the number of events."""
-    text = path.read_bytes()
-    start = text.index(b"[", text.index(b'"traceEvents"')) + 1
-    end = text.rindex(b"]")
-    print(f"{'times':>6}{'MiB':>8}{'events':>12}{'CPU s':>9}{'us/event':>10}{'bytes/event':>13}")
+    print(f"{'times':>6}{'MiB':>8}{'events':>12}{'CPU s':>9}{'us/event':>10}"
+          f"{'peak MiB':>10}{'/ file':>8}{'frames, bytes/event':>21}")  # fmt: skip
     for times in (1, 2, 4, 8):
-        larger = folder / f"{times}.json"
-        with larger.open("wb") as file:
-            file.write(text[:start])
-            for copy in range(times):
-                file.write(b"," * (copy > 0) + text[start:end])
-            file.write(text[end:])
+        larger = enlarged(path, times, folder)
         run = median([measured("traceview.load", larger) for _ in range(repeats)])
+        size = larger.stat().st_size
         print(
-            f"{times:6}{larger.stat().st_size / MEBIBYTE:8,.0f}{run.events:12,}{run.cpu:9.2f}"
-            f"{1e6 * run.cpu / run.events:10.2f}{run.peak / run.events:13.0f}"
+            f"{times:6}{size / MEBIBYTE:8,.0f}{run.events:12,}{run.cpu:9.2f}"
+            f"{1e6 * run.cpu / run.events:10.2f}{run.peak / MEBIBYTE:10,.0f}{run.peak / size:8.2f}"
+            f"{run.held / run.events:21.0f}"
         )
         larger.unlink()
+
+
+def enlarged(path: Path, times: int, folder: Path) -> Path:
+    """A plain JSON file in `folder` that holds the events of the trace so many times over."""
+    text = path.read_bytes()
+    text = gzip.decompress(text) if path.suffix == ".gz" else text
+    start = text.index(b"[", text.index(b'"traceEvents"')) + 1
+    end = text.rindex(b"]")
+    larger = folder / f"{times}.json"
+    with larger.open("wb") as file:
+        file.write(text[:start])
+        for copy in range(times):
+            file.write(b"," * (copy > 0) + text[start:end])
+        file.write(text[end:])
+    return larger
 
 
 def main() -> None:
     """Parse the command line and run what it asks for."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("trace", type=Path, help="a plain JSON file, the larger the better")
+    parser.add_argument("trace", type=Path, help="plain JSON or .gz, the larger the better")
     parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--times", type=int, default=1, help="repeat its events so many times")
     parser.add_argument("--growth", action="store_true")
     parser.add_argument("--only", choices=WAYS, help=argparse.SUPPRESS)
     options = parser.parse_args()
@@ -198,8 +226,10 @@ def main() -> None:
         only(options.only, str(options.trace))
         return
     with tempfile.TemporaryDirectory() as folder:
+        trace = enlarged(options.trace, options.times, Path(folder))
+        trace = trace.rename(trace.with_name("trace.json"))
         action = grow if options.growth else compare
-        action(options.trace, options.repeats, Path(folder))
+        action(trace, options.repeats, Path(folder))
 
 
 if __name__ == "__main__":
