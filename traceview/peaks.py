@@ -17,7 +17,8 @@ from traceview.errors import UsageError
 class Peak:
     """Rates of one GPU in 10^12 operations a second by precision, and of memory in TB/s.
 
-    `fp32` is that of the ordinary cores, `tf32` that of tensor cores on 32-bit numbers.
+    `fp32` is that of full 32-bit numbers: of the ordinary cores on NVIDIA, of the matrix cores on AMD.
+    `tf32` is that of tensor cores that round 32-bit numbers.
     """
 
     gpu: str
@@ -59,7 +60,8 @@ def _gpu(
 
 _KNOWN = (
     # From the most specific name to the least.
-    (r"B200|GB200", _gpu("B200", 8.0, 75, 1125, 2250, 4500)),
+    (r"GB200", _gpu("GB200", 8.0, 80, 1250, 2500, 5000)),
+    (r"B200", _gpu("B200", 8.0, 75, 1125, 2250, 4500)),
     (r"GH200", _gpu("GH200", 4.0, 66.9, 494.7, 989.4, 1978.9)),
     (r"H200", _gpu("H200", 4.8, 66.9, 494.7, 989.4, 1978.9)),
     (r"H20\b", _gpu("H20", 4.0, 44, 74, 148, 296)),
@@ -73,11 +75,13 @@ _KNOWN = (
     (r"L40\b", _gpu("L40", 0.864, 90.5, 90.5, 181, 362)),
     (r"L4\b", _gpu("L4", 0.3, 30.3, 60, 121, 242)),
     (r"A10\b", _gpu("A10", 0.6, 31.2, 62.5, 125)),
+    (r"V100.*PCIE", _gpu("V100 PCIe", 0.9, 14, None, 112)),
     (r"V100", _gpu("V100", 0.9, 15.7, None, 125)),
     (r"T4\b", _gpu("T4", 0.32, 8.1, None, 65)),
     (r"MI325X", _gpu("MI325X", 6.0, 163.4, 653.7, 1307.4, 2614.9)),
     (r"MI300X", _gpu("MI300X", 5.3, 163.4, 653.7, 1307.4, 2614.9)),
     (r"MI250X", Peak("MI250X, one of its two dies", 1.6, fp32=47.9, fp16=191.5, bf16=191.5)),
+    (r"MI250\b", Peak("MI250, one of its two dies", 1.6, fp32=45.3, fp16=181, bf16=181)),
     (r"MI210", Peak("MI210", 1.6, fp32=45.3, fp16=181, bf16=181)),
 )
 
