@@ -17,8 +17,8 @@ from traceview.errors import UsageError
 class Peak:
     """Rates of one GPU in 10^12 operations a second by precision, and of memory in TB/s.
 
-    `fp32` is that of full 32-bit numbers: of the ordinary cores on NVIDIA, of the matrix cores on AMD.
-    `tf32` is that of tensor cores that round 32-bit numbers.
+    `fp32` is that of full 32-bit numbers, of NVIDIA's ordinary cores and AMD's matrix cores; `tf32`
+    is that of tensor cores, which round 32-bit numbers.
     """
 
     gpu: str
