@@ -106,6 +106,10 @@ def compiling(trace: Trace) -> pd.DataFrame:
 
 def without_work(trace: Trace) -> pd.DataFrame:
     """The launch calls whose device work is not in the file; none where no device work is."""
+    return trace.derived(_without_work).copy(deep=False)
+
+
+def _without_work(trace: Trace) -> pd.DataFrame:
     calls, work = _calls(trace, _LAUNCHES), trace.work
     if work.empty:
         return calls.iloc[:0]

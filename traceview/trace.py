@@ -202,7 +202,7 @@ class Trace:
 
         `called` picks those whose name it holds for; it is asked once a distinct name.
         """
-        chosen = self._host[s.CATEGORY].isin(categories).to_numpy()
+        chosen = _holding(self._host[s.CATEGORY], lambda category: category in categories)
         if called is not None:
             chosen = chosen & named(self._host, called)
         return self._host[chosen]
@@ -218,6 +218,10 @@ class Trace:
 
 def named(events: pd.DataFrame, holds: Callable[[str], bool]) -> NDArray[np.bool_]:
     """Which events bear a name for which `holds` is true; it is asked once a distinct name."""
-    names = events[s.NAME].cat
-    member = np.array([*(holds(str(name)) for name in names.categories), False], dtype=bool)
-    return np.asarray(member[names.codes.to_numpy()])
+    return _holding(events[s.NAME], holds)
+
+
+def _holding(texts: pd.Series, holds: Callable[[str], bool]) -> NDArray[np.bool_]:
+    """Where `holds` is true of a text; never of a missing one, whose code is -1."""
+    member = np.array([*(holds(str(text)) for text in texts.cat.categories), False], dtype=bool)
+    return member.take(texts.cat.codes.to_numpy(), mode="wrap")

@@ -48,6 +48,10 @@ def steps(trace: Trace) -> pd.DataFrame:
     missing where work from before the recording ran into it. `excluded` names why a step is no
     sample of the steady state.
     """
+    return trace.derived(_steps).copy(deep=False)
+
+
+def _steps(trace: Trace) -> pd.DataFrame:
     ranges = _ranges(trace)
     work = trace.work
     step = step_of_work(trace, ranges)
