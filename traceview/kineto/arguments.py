@@ -7,6 +7,7 @@ is ever passed over.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
@@ -34,7 +35,7 @@ class Arguments:
     """Decodes the `args` of entries; it learns the keys of each category from what it reads."""
 
     def __init__(self) -> None:
-        self._shapes: dict[int, _Shape] = {}
+        self._shapes = defaultdict[int, _Shape](_Shape)
 
     def decoded(
         self, raws: Sequence[Raw], categories: NDArray[np.int32]
@@ -46,7 +47,7 @@ class Arguments:
         integers: dict[str, list[SomeIntegers]] = {}
         texts: dict[str, list[SomeTexts]] = {}
         for category, places, group in _grouped(raws, categories):
-            shape = self._shapes.setdefault(category, _Shape())
+            shape = self._shapes[category]
             shape.decode(group)
             for name, within, numbers in shape.integers():
                 integers.setdefault(name, []).append((places[within], numbers))
