@@ -6,6 +6,7 @@ import re
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import pytest
 from hypothesis import given
@@ -14,6 +15,7 @@ from places import SHARED
 from reading import assert_equal, both, integers, native_decoder, plain, texts
 
 from traceview.errors import FileError
+from traceview.kineto import decode
 from traceview.kineto.columns import ALIASES, INTEGER_ARGUMENTS, TEXT_ARGUMENTS, Events
 from traceview.kineto.decode import PythonDecoder
 from traceview.kineto.read import read
@@ -165,6 +167,7 @@ def _written(document: Any, *, ascii_only: bool, indent: int | None) -> bytes:
     st.booleans(),
     st.sampled_from([None, 0, 2]),
     st.booleans(),
+    st.sampled_from([100, 500, 1 << 20]),
 )
 def test_decoders_agree_with_plain_json_on_generated_traces(
     tmp_path_factory: pytest.TempPathFactory,
@@ -172,11 +175,14 @@ def test_decoders_agree_with_plain_json_on_generated_traces(
     ascii_only: bool,
     indent: int | None,
     bare: bool,
+    piece: int,
 ) -> None:
     file = tmp_path_factory.mktemp("generated") / "trace.json"
     document = found if bare else {"schemaVersion": 1, "traceEvents": found, "traceName": "x"}
     file.write_bytes(_written(document, ascii_only=ascii_only, indent=indent))
-    assert_as_plain_json(both(file), json.loads(file.read_bytes(), parse_float=Decimal))
+    with mock.patch.object(decode, "_LARGEST_PIECE", piece):
+        events = both(file)
+    assert_as_plain_json(events, json.loads(file.read_bytes(), parse_float=Decimal))
 
 
 @given(st.data())

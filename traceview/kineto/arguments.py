@@ -7,101 +7,133 @@ is ever passed over.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from traceview.kineto.values import INTEGER_KEYS, TEXT_KEYS, UNSIGNED, integer_text
+from traceview.kineto.fields import NOTHING
+from traceview.kineto.packing import NotPlainError, packed, transposed
+from traceview.kineto.values import INTEGER_KEYS, TEXT_KEYS, UNSIGNED, Raw, integer_text
 
-Raw = msgspec.Raw
-Values = dict[str, tuple[Any, ...]]
-"""The values of each key, one an entry."""
-NOTHING: Final = Raw(b"")
 _MOST_KEYS: Final = 200
 """A category of more keys than these has made-up ones; only those that are kept are decoded."""
 _LONGEST_INTEGER: Final = 18
 _KEYS: Final = msgspec.json.Decoder(list[dict[str, Raw]])
-_Scalar = int | str | None
+_KEPT: Final = (*INTEGER_KEYS, *TEXT_KEYS)
 
-
-class NotPlainError(ValueError):
-    """A value is not of the common type; `values.row` reads it."""
-
-
-@dataclass(slots=True)
-class Found:
-    """The arguments of a piece: for each its name, the places that have it, and its values."""
-
-    integers: list[tuple[str, NDArray[np.int64], NDArray[Any]]] = field(default_factory=list)
-    texts: list[tuple[str, NDArray[np.int64], list[bytes]]] = field(default_factory=list)
+SomeIntegers = tuple[NDArray[np.int64], NDArray[Any]]
+"""The places that have an argument, and its values."""
+SomeTexts = tuple[NDArray[np.int64], Sequence[Raw]]
+"""Places, and the texts there; those that are NOTHING are missing."""
 
 
 class Arguments:
     """Decodes the `args` of entries; it learns the keys of each category from what it reads."""
 
     def __init__(self) -> None:
-        self._shapes: dict[int, _Shape] = {}
+        self._shapes = defaultdict[int, _Shape](_Shape)
 
-    def decoded(self, raws: Sequence[Raw], categories: NDArray[np.int32]) -> Found:
+    def decoded(
+        self, raws: Sequence[Raw], categories: NDArray[np.int32]
+    ) -> tuple[dict[str, list[SomeIntegers]], dict[str, list[SomeTexts]]]:
         """All arguments that are kept, of entries whose categories have these codes.
 
         Raises NotPlainError or msgspec.DecodeError where a value is not of the common type.
         """
-        having = np.array([raw is not NOTHING for raw in raws], dtype=np.bool_)
-        integers: dict[str, list[tuple[NDArray[np.int64], NDArray[Any]]]] = {}
-        texts: dict[str, list[tuple[NDArray[np.int64], list[bytes]]]] = {}
-        for category in np.unique(categories[having]).tolist():
-            places = np.flatnonzero(having & (categories == category))
-            shape = self._shapes.setdefault(category, _Shape())
-            values = shape.decoded([raws[place] for place in places.tolist()])
-            for name, within, numbers in _integers(values):
+        integers: dict[str, list[SomeIntegers]] = {}
+        texts: dict[str, list[SomeTexts]] = {}
+        for category, places, group in _grouped(raws, categories):
+            shape = self._shapes[category]
+            shape.decode(group)
+            for name, within, numbers in shape.integers():
                 integers.setdefault(name, []).append((places[within], numbers))
-            for name, within, contents in _texts(values):
-                texts.setdefault(name, []).append((places[within], contents))
-        return Found(
-            [(name, *_in_order(parts)) for name, parts in integers.items()],
-            [(name, *_texts_in_order(parts)) for name, parts in texts.items()],
-        )
+            for name, contents in shape.texts():
+                texts.setdefault(name, []).append((places, contents))
+        return integers, texts
+
+
+def _grouped(
+    raws: Sequence[Raw], categories: NDArray[np.int32]
+) -> Iterator[tuple[int, NDArray[np.int64], Sequence[Raw]]]:
+    """The places and the arguments of the entries of each category that have any."""
+    for category in np.flatnonzero(np.bincount(categories + 1)) - 1:
+        places = np.flatnonzero(categories == category)
+        group = [raws[place] for place in places.tolist()]
+        missing = group.count(NOTHING)
+        if missing:
+            places = places[[raw is not NOTHING for raw in group]]
+            group = [raw for raw in group if raw is not NOTHING]
+        if group:
+            yield int(category), places, group
 
 
 class _Shape:
-    """The keys that the arguments of one category are known to have."""
+    """The keys that the arguments of one category are known to have, and the values read last."""
 
     def __init__(self) -> None:
         self._keys: dict[str, None] = {}
-        self._decoder = _decoder(self._keys)
+        self._digits_in_texts = False
+        self._expect()
 
-    def decoded(self, raws: Sequence[Raw]) -> Values:
-        """The values of each kept key."""
-        joined = b"".join([b"[", b",".join(raws), b"]"])
-        try:
-            found = self._decoder.decode(joined)
-        except msgspec.ValidationError:
-            for arguments in _KEYS.decode(joined):
-                self._keys |= dict.fromkeys(arguments)
-            self._decoder = _decoder(self._keys)
-            found = self._decoder.decode(joined)
-        columns = zip(*map(msgspec.structs.astuple, found), strict=True)
-        return dict(zip(self._fields(), columns, strict=False))
+    def _expect(self) -> None:
+        closed = len(self._keys) <= _MOST_KEYS
+        fields = tuple(self._keys) if closed else _KEPT
+        self._decoder = _decoder(fields, closed=closed, lenient=self._digits_in_texts)
+        self._integers = _sources(fields, INTEGER_KEYS)
+        self._texts = _sources(fields, TEXT_KEYS)
+        self._columns: list[tuple[Any, ...]] = []
 
-    def _fields(self) -> Sequence[str]:
-        return list(self._keys) if len(self._keys) <= _MOST_KEYS else _KEPT
+    def decode(self, raws: Sequence[Raw]) -> None:
+        """Read these arguments."""
+        joined = b"".join((b"[", b",".join(raws), b"]"))
+        while True:
+            try:
+                self._columns = transposed(self._decoder.decode(joined))
+            except msgspec.ValidationError:
+                if not self._learn(joined):
+                    raise
+            else:
+                return
+
+    def _learn(self, joined: bytes) -> bool:
+        """Expect other keys, or texts for integers; False if all this is expected already."""
+        before = len(self._keys)
+        for arguments in _KEYS.decode(joined):
+            self._keys |= dict.fromkeys(arguments)
+        if len(self._keys) == before:
+            if self._digits_in_texts:
+                return False
+            self._digits_in_texts = True
+        self._expect()
+        return True
+
+    def integers(self) -> Iterator[tuple[str, Any, NDArray[Any]]]:
+        """Each integer argument: its name, which of the entries have it, and its values."""
+        for name, fields in self._integers:
+            column = _first(self._columns, fields, None)
+            if self._digits_in_texts:
+                column = [_number(value) for value in column]
+            within, numbers = _present(column, np.uint64 if name in UNSIGNED else np.int64)
+            if numbers.size:
+                yield name, within, numbers
+
+    def texts(self) -> Iterator[tuple[str, Sequence[Raw]]]:
+        """Each text argument: its name, and its values."""
+        for name, fields in self._texts:
+            yield name, _first(self._columns, fields, NOTHING)
 
 
-_KEPT: Final = (*INTEGER_KEYS, *TEXT_KEYS)
-
-
-def _decoder(keys: dict[str, None]) -> msgspec.json.Decoder[Any]:
-    closed = len(keys) <= _MOST_KEYS
-    names = {f"field{number}": key for number, key in enumerate(keys if closed else _KEPT)}
+def _decoder(keys: Sequence[str], *, closed: bool, lenient: bool) -> msgspec.json.Decoder[Any]:
+    names = {f"field{number}": key for number, key in enumerate(keys)}
+    integer = int | str | None if lenient else int | None
     struct = msgspec.defstruct(
         "Arguments",
         [
-            (name, _Scalar, None) if key in INTEGER_KEYS else (name, Raw, NOTHING)
+            (name, integer, None) if key in INTEGER_KEYS else (name, Raw, NOTHING)
             for name, key in names.items()
         ],
         rename=names,
@@ -111,81 +143,40 @@ def _decoder(keys: dict[str, None]) -> msgspec.json.Decoder[Any]:
     return msgspec.json.Decoder(list[struct])  # type: ignore[valid-type]
 
 
-def _grouped(keys: dict[str, str]) -> dict[str, list[str]]:
-    """The keys that stand for each argument, its present name first."""
-    result: dict[str, list[str]] = {}
-    for key, name in keys.items():
-        result.setdefault(name, []).insert(0 if key == name else len(result[name]), key)
-    return result
+def _sources(fields: Sequence[str], names: Mapping[str, str]) -> list[tuple[str, list[int]]]:
+    """Each argument with the fields that stand for it, its present name first."""
+    result: dict[str, list[int]] = {}
+    for number, key in enumerate(fields):
+        if (name := names.get(key)) is not None:
+            numbers = result.setdefault(name, [])
+            numbers.insert(0 if key == name else len(numbers), number)
+    return list(result.items())
 
 
-_KEYS_OF_INTEGERS: Final = _grouped(INTEGER_KEYS)
-_KEYS_OF_TEXTS: Final = _grouped(TEXT_KEYS)
-
-
-def _column(values: Values, keys: Sequence[str], missing: Any) -> Sequence[Any]:
+def _first(columns: Sequence[Sequence[Any]], fields: Sequence[int], missing: Any) -> Sequence[Any]:
     """One argument of all entries; an older name counts where the present one is missing."""
-    found = [values[key] for key in keys if key in values]
-    if len(found) < 2:  # noqa: PLR2004 - nothing to choose from
-        return found[0] if found else ()
+    if len(fields) == 1:
+        return columns[fields[0]]
     return [
         next((value for value in several if value is not missing), missing)
-        for several in zip(*found, strict=True)
+        for several in zip(*(columns[field] for field in fields), strict=True)
     ]
 
 
-def _integers(values: Values) -> Iterator[tuple[str, NDArray[np.int64], NDArray[Any]]]:
-    for name, keys in _KEYS_OF_INTEGERS.items():
-        column = _column(values, keys, None)
-        if not column:
-            continue
-        kinds = set(map(type, column))
-        if str in kinds:
-            column = [_number(value) for value in column]
-        if kinds == {int}:
-            within = np.arange(len(column))
-        else:
-            within = np.flatnonzero(np.array([value is not None for value in column]))
-            column = [value for value in column if value is not None]
-        dtype = np.uint64 if name in UNSIGNED else np.int64
-        if column:
-            yield name, within, np.array(column, dtype=dtype)
+def _present(column: Sequence[int | None], dtype: Any) -> tuple[Any, NDArray[Any]]:
+    """Which values are there, as an index, and those."""
+    try:
+        return slice(None), packed(column, len(column), dtype)
+    except NotPlainError:
+        values = [value for value in column if value is not None]
+        if len(values) == len(column):
+            raise
+        return [value is not None for value in column], packed(values, len(values), dtype)
 
 
-def _number(value: _Scalar) -> int | None:
+def _number(value: int | str | None) -> int | None:
     if not isinstance(value, str):
         return value
     if len(value) > _LONGEST_INTEGER:
         raise NotPlainError(value)
     return integer_text(value)
-
-
-def _texts(values: Values) -> Iterator[tuple[str, NDArray[np.int64], list[bytes]]]:
-    for name, keys in _KEYS_OF_TEXTS.items():
-        column = _column(values, keys, NOTHING)
-        contents = [bytes(raw) for raw in column if raw is not NOTHING]
-        if contents:
-            present = np.array([raw is not NOTHING for raw in column], dtype=np.bool_)
-            yield name, np.flatnonzero(present), contents
-
-
-def _in_order(
-    parts: Sequence[tuple[NDArray[np.int64], NDArray[Any]]],
-) -> tuple[NDArray[np.int64], NDArray[Any]]:
-    """The parts of several categories as one, by ascending place."""
-    if len(parts) == 1:
-        return parts[0]
-    places = np.concatenate([part for part, _ in parts])
-    order = np.argsort(places, kind="stable")
-    return places[order], np.concatenate([values for _, values in parts])[order]
-
-
-def _texts_in_order(
-    parts: Sequence[tuple[NDArray[np.int64], list[bytes]]],
-) -> tuple[NDArray[np.int64], list[bytes]]:
-    if len(parts) == 1:
-        return parts[0]
-    places = np.concatenate([part for part, _ in parts])
-    contents = [content for _, part in parts for content in part]
-    order = np.argsort(places, kind="stable")
-    return places[order], [contents[place] for place in order.tolist()]
