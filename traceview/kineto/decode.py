@@ -27,7 +27,7 @@ from traceview.kineto.values import (
 )
 
 _LARGEST_PIECE: Final = 1 << 22
-_CUT = re.compile(rb'\}\s*,\s*(?=\{\s*")')
+_CUT = re.compile(rb'\}[ \t\r\n]*,[ \t\r\n]*(?=\{[ \t\r\n]*")')
 """Between two entries; never inside a valid JSON string, for its quote would have to be escaped."""
 _DECIMALS: Final = 3
 _LONGEST_TIME: Final = 20
@@ -190,7 +190,7 @@ class PythonDecoder:
             coded = {key: codes.encoded(entries[key]) for key, codes in self._codes.items()}
             times = {key: _nanoseconds(entries[key]) for key in self._times}
             found = self._arguments.decoded(entries["args"], coded["cat"])
-        except (msgspec.DecodeError, ValueError, OverflowError):
+        except (msgspec.DecodeError, ValueError, OverflowError, RecursionError):
             return False
         for key, codes in coded.items():
             self._coded[key].add(codes)

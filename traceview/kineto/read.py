@@ -61,19 +61,16 @@ def default_decoder() -> Decoder:
 
 def _read_entries(decoder: Decoder, window: Window, repairs: Repairs, rows: dict[int, Row]) -> None:
     """Read one array of entries, from its first entry to behind its closing bracket."""
-    entries = EntryReader(window, repairs)
-    first, depth = decoder.rows, 1
-    while depth > 0 and (decoder.rows or repairs.count < _NO_TRACE):
+    entries = EntryReader(window, repairs, decoder.rows)
+    while entries.open and (decoder.rows or repairs.count < _NO_TRACE):
         window.position, stop = decoder.scan(window.data, window.position)
         if stop is Stop.MORE and window.more():
             continue
         if stop is Stop.CLOSED:
-            depth -= 1
+            entries.close()
             continue
-        found, closed = entries.read(first=decoder.rows == first)
-        for entry in found:
+        for entry in entries.read(decoder.rows):
             rows[decoder.reserve()] = entry
-        depth -= closed
 
 
 def _check(source: Source, outline: Outline, decoder: Decoder, repairs: Repairs) -> None:
@@ -87,7 +84,7 @@ def _check(source: Source, outline: Outline, decoder: Decoder, repairs: Repairs)
         raise NotATraceError(
             name, f"is no Chrome or Kineto trace but {described_json(outline.properties)}"
         )
-    if decoder.rows == 0 and repairs.no_event:
+    if decoder.rows == 0 and (repairs.no_event or repairs.count >= _NO_TRACE):
         looks = described_list(repairs.no_event, nested="wrapped_list" in repairs.offsets)
         raise NotATraceError(name, f"is no Chrome or Kineto trace but {looks}")
 

@@ -67,6 +67,15 @@ class Window:
             if self.final or not self.more():
                 return b""
 
+    def behind(self, value: bytes) -> bytes:
+        """The first byte behind `value`, which is at `position`, that is no white space."""
+        while True:
+            match = _SPACE.match(self.data, self.position + len(value))
+            if match and match.end() < len(self.data):
+                return self.data[match.end() : match.end() + 1]
+            if self.final or not self.more():
+                return b""
+
     def value(self) -> bytes | None:
         """The JSON value at `position`, or None where the text is no JSON.
 
