@@ -15,6 +15,7 @@ from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
@@ -25,7 +26,21 @@ from traceview.trace import Note
 STANDARD_INPUT: Final = "-"
 _ZIP: Final = (b"PK\x03\x04", b"PK\x05\x06")
 _TAR_MARK, _TAR_MARK_AT = b"ustar", 257
-_UTF16: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+_MARKS: Final = (
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+_NULS: Final = {
+    (False, True, False, True): "utf-16-le",
+    (True, False, True, False): "utf-16-be",
+    (False, True, True, True): "utf-32-le",
+    (True, True, True, False): "utf-32-be",
+}
+"""Where NULs stand in the first four bytes: JSON begins with ASCII (RFC 4627, 3)."""
+_JSON_STARTS: Final = b"{[ \t\r\n\0"
+_DAMAGED: Final = "traceview.damaged"
 _LISTED: Final = 8
 
 
@@ -50,8 +65,9 @@ def opened(path: str, limits: Limits | None = None) -> Iterator[Source]:
             start = peeked(stream, 1 << 12)
             if not start:
                 raise EmptyTraceError(name, "the file is empty")
-            blocks = _transcoded(stream) if start.startswith(_UTF16) else _blocks(stream)
-            with closing(_ahead(blocks)) as early:
+            encoding = _encoding(start)
+            blocks = _transcoded(stream, encoding) if encoding else _blocks(stream)
+            with closing(_ahead(_unpadded(blocks, notes))) as early:
                 yield Source(name, start, _guarded(early, name), notes)
 
 
@@ -131,8 +147,8 @@ def _chosen(file: str, member: str | None, archive: _Archive) -> str:
     if traces:
         raise FileError(
             file,
-            f"holds {len(traces)} traces; name one of them, as {file}:{traces[0]}, or give all to "
-            f"`traceview ranks`: {_list(traces)}",
+            f"holds {len(traces)} traces; name one of them, as {file}:{traces[0]}: "
+            f"{_list(traces)}",
         )
     raise NotATraceError(file, f"this archive holds no trace, but {_list(archive.names())}")
 
@@ -250,11 +266,52 @@ def _ahead(blocks: Iterator[bytes]) -> Generator[bytes, None, None]:
             yield block
 
 
-def _transcoded(stream: io.BufferedReader) -> Iterator[bytes]:
-    """UTF-16, as a shell of Windows writes what is redirected into a file."""
-    decoder = codecs.getincrementaldecoder("utf-16")(errors="replace")
-    for block in _blocks(stream):
-        yield decoder.decode(block).encode()
+def _unpadded(blocks: Iterator[bytes], notes: list[Note]) -> Iterator[bytes]:
+    """Without the NULs at the end, which a file has that was allocated before it was written."""
+    padding = 0
+    for block in blocks:
+        content = block.rstrip(b"\0")
+        if content:
+            while padding:
+                size = min(padding, BLOCK)
+                yield bytes(size)
+                padding -= size
+            yield content
+        padding += len(block) - len(content)
+    if padding:
+        notes.append(Note("padding", f"{padding:,} NUL bytes at the end of the file are ignored"))
+
+
+def _encoding(start: bytes) -> str | None:
+    """UTF-16 or UTF-32, by their mark or by where the NULs stand; None for UTF-8."""
+    for mark, encoding in _MARKS:
+        if start.startswith(mark):
+            return encoding
+    if len(start) < len(b"four") or not all(byte in _JSON_STARTS for byte in start[:2]):
+        return None
+    first, second, third, fourth = (byte == 0 for byte in start[:4])
+    return _NULS.get((first, second, third, fourth))
+
+
+def _transcoded(stream: io.BufferedReader, encoding: str) -> Iterator[bytes]:
+    """UTF-16, as a shell of Windows writes what is redirected into a file.
+
+    What is no character becomes bytes that are no UTF-8, which whoever reads an entry counts.
+    """
+    decoder = codecs.getincrementaldecoder(encoding)(errors=_DAMAGED)
+    for block in chain(_blocks(stream), [b""]):
+        content = decoder.decode(block, final=not block).encode("utf-8", "surrogatepass")
+        if content:
+            yield content
+
+
+def _half_a_pair(error: UnicodeError) -> tuple[str, int]:
+    if not isinstance(error, UnicodeDecodeError):
+        raise error
+    return "\udfff", error.end
+
+
+codecs.register_error(_DAMAGED, _half_a_pair)
 
 
 def _guarded(blocks: Iterator[bytes], name: str) -> Iterator[bytes]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import codecs
 import gc
 import os
 from collections.abc import Iterator
@@ -12,7 +11,7 @@ from typing import Final
 import numpy as np
 
 from traceview.errors import EmptyTraceError, NotATraceError
-from traceview.kineto import container, native
+from traceview.kineto import container, lines, native
 from traceview.kineto.columns import Events
 from traceview.kineto.compression import Limits
 from traceview.kineto.container import Source
@@ -42,12 +41,13 @@ def read(
     decoder = decoder or default_decoder()
     repairs = Repairs()
     with container.opened(os.fspath(path), limits) as source, _uncollected():
-        window = Window(source.blocks)
+        window = Window(*lines.listed(source.blocks, source.notes))
         outline = Outline(window, repairs)
         rows: dict[int, Row] = {}
         while outline.advance():
             _read_entries(decoder, window, repairs, rows)
-        _check(source, outline, decoder, repairs)
+        _check(source, window, outline, decoder, repairs)
+        source.notes.extend(_behind(window))
         columns = joined(decoder.finish(), rows)
         notes = (*source.notes, *repairs.notes())
         return _events(columns, outline, repairs, notes, decoder.name)
@@ -73,17 +73,31 @@ def _read_entries(decoder: Decoder, window: Window, repairs: Repairs, rows: dict
             rows[decoder.reserve()] = entry
 
 
-def _check(source: Source, outline: Outline, decoder: Decoder, repairs: Repairs) -> None:
+def _behind(window: Window) -> Iterator[Note]:
+    """What stands behind the end of the trace, of which nothing is read."""
+    mark = window.skip_space()
+    if mark:
+        offset, size = window.offset, window.drain()
+        like = "; they begin like another trace" if mark in b"{[" else ""
+        text = f"{size:,} bytes behind the end of the trace, at byte {offset:,}, are not read{like}"
+        yield Note("trailing_text", text)
+
+
+def _check(
+    source: Source, window: Window, outline: Outline, decoder: Decoder, repairs: Repairs
+) -> None:
     """Refuse what is no trace, with what it looks like."""
     name = source.name
     if not outline.shape:
-        if not source.start.lstrip(codecs.BOM_UTF8).strip():
-            raise EmptyTraceError(name, "the file holds nothing but white space")
+        if not window.left:
+            padded = any(note.code == "padding" for note in source.notes)
+            what = "NUL bytes: it was allocated and never written" if padded else "white space"
+            raise EmptyTraceError(name, f"the file holds nothing but {what}")
         raise NotATraceError(name, f"is no JSON but looks like {described(source.start)}")
     if not outline.found_events:
-        raise NotATraceError(
-            name, f"is no Chrome or Kineto trace but {described_json(outline.properties)}"
-        )
+        damaged = "metadata_lost" in repairs.offsets
+        looks = described_json(outline.properties, damaged=damaged)
+        raise NotATraceError(name, f"is no Chrome or Kineto trace but {looks}")
     if decoder.rows == 0 and (repairs.no_event or repairs.count >= _NO_TRACE):
         looks = described_list(repairs.no_event, nested="wrapped_list" in repairs.offsets)
         raise NotATraceError(name, f"is no Chrome or Kineto trace but {looks}")

@@ -60,13 +60,22 @@ _OBJECTS: Final = {
 """Other JSON files, by keys that they all have."""
 
 
-def described_json(properties: Mapping[str, Any]) -> str:
-    """What a JSON object without traceEvents looks like, from its top-level keys."""
+_KINDS: Final = {type(None): "null", str: "a string", bool: "a boolean"}
+
+
+def described_json(properties: Mapping[str, Any], *, damaged: bool) -> str:
+    """What a JSON object without a list of traceEvents looks like, from its top-level keys.
+
+    It is `damaged` where more stands in it than these.
+    """
     for keys, meaning in _OBJECTS.items():
         if keys <= properties.keys():
             return meaning
+    if "traceEvents" in properties:
+        kind = _KINDS.get(type(properties["traceEvents"]), "a number")
+        return f"a JSON object whose traceEvents are {kind} and not a list of events"
     if not properties:
-        return "an empty JSON object"
+        return "text in braces that is no JSON" if damaged else "an empty JSON object"
     shown = ", ".join(repr(key) for key in list(properties)[:_LISTED])
     more = ", ..." if len(properties) > _LISTED else ""
     return f"a JSON object with the keys {shown}{more}"

@@ -18,9 +18,9 @@ _LIMIT: Final = 1 << 26
 class Window:
     """`data[position:]` is what has not been read yet; `final` when no more will come."""
 
-    def __init__(self, blocks: Iterator[bytes]) -> None:
+    def __init__(self, blocks: Iterator[bytes], begin: int = 0) -> None:
         self._blocks = blocks
-        self._base = 0
+        self._base = begin
         self.data = b""
         self.position = 0
         self.final = False
@@ -45,6 +45,14 @@ class Window:
         self.position = 0
         self.data = b"".join(parts)
         return len(parts) > 1
+
+    def drain(self) -> int:
+        """Pass over all that was not read; how many bytes that are."""
+        begin = self.offset
+        self.position = len(self.data)
+        while self.more():
+            self.position = len(self.data)
+        return self.offset - begin
 
     @property
     def left(self) -> int:
