@@ -17,8 +17,13 @@ from traceview.kineto.compression import Limits
 from traceview.kineto.container import Source
 from traceview.kineto.decode import PythonDecoder
 from traceview.kineto.entries import Columns, Decoder, Stop, joined
-from traceview.kineto.outline import Outline
-from traceview.kineto.recognize import described, described_json, described_list
+from traceview.kineto.outline import EVENTS, Outline
+from traceview.kineto.recognize import (
+    described,
+    described_json,
+    described_list,
+    described_objects,
+)
 from traceview.kineto.repair import EntryReader, Repairs
 from traceview.kineto.values import Row
 from traceview.kineto.window import Window
@@ -49,6 +54,7 @@ def read(
         _check(source, window, outline, decoder, repairs)
         source.notes.extend(_behind(window))
         columns = joined(decoder.finish(), rows)
+        _check_events(source, outline, columns)
         notes = (*source.notes, *repairs.notes())
         return _events(columns, outline, repairs, notes, decoder.name)
 
@@ -103,6 +109,15 @@ def _check(
         raise NotATraceError(name, f"is no Chrome or Kineto trace but {looks}")
 
 
+def _check_events(source: Source, outline: Outline, columns: Columns) -> None:
+    """Refuse a list of objects of which none is an event; XProf ends its list with an empty one."""
+    empty = outline.shape == "object"
+    nothing = not columns.start_known.any() and bool((columns.phase.codes < 0).all())
+    if nothing and columns.start_known.size > empty:
+        looks = described_objects(source.start)
+        raise NotATraceError(source.name, f"is no Chrome or Kineto trace but {looks}")
+
+
 def _events(
     columns: Columns, outline: Outline, repairs: Repairs, notes: tuple[Note, ...], decoder: str
 ) -> Events:
@@ -119,7 +134,7 @@ def _events(
         whole_microseconds=_whole_microseconds(columns),
         integers=columns.integers,
         texts=columns.texts,
-        properties=outline.properties,
+        properties={key: outline.properties[key] for key in outline.properties if key != EVENTS},
         dropped=repairs.dropped,
         repaired=repairs.repaired,
         notes=notes,

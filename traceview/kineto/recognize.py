@@ -88,6 +88,13 @@ def described_list(first: bytes, *, nested: bool) -> str:
     return f"a JSON list of values such as {first[:_SHOWN].decode('utf-8', 'replace')}"
 
 
+def described_objects(start: bytes) -> str:
+    """What a JSON list of objects that are no events looks like, from the start of the file."""
+    if b'"traceEvents"' in start:
+        return "a JSON list of traces; each has to be in a file of its own"
+    return "a JSON list of objects that are no events: none has a phase (ph) or a time (ts)"
+
+
 def _is_text(start: bytes) -> bool:
     sample = start[:_LOOK]
     try:

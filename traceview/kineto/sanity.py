@@ -18,14 +18,17 @@ _FAR = 10
 """A record this many recordings away from the recording does not belong to it."""
 
 
-def corrupt(starts: Ints, durations: Ints, host: Ints) -> dict[str, NDArray[np.bool_]]:
+def corrupt(
+    starts: Ints, durations: Ints, known: NDArray[np.bool_], host: Ints
+) -> dict[str, NDArray[np.bool_]]:
     """A mask a kind of fault over device records; times are the file's own.
 
-    `host` are the starts of the host events.
+    `known` tells which durations are stated; `host` are the starts of the host events.
     """
     negative = durations < 0
     impossible = durations > _LONGEST
-    reference = host[host != 0] if host.size else starts[~negative & ~impossible & (starts != 0)]
+    sound = known & ~negative & ~impossible
+    reference = host[host != 0] if host.size else starts[sound & (starts != 0)]
     away = np.zeros(starts.size, dtype=bool)
     zero = away.copy()
     if reference.size:
@@ -34,8 +37,9 @@ def corrupt(starts: Ints, durations: Ints, host: Ints) -> dict[str, NDArray[np.b
     return {
         "negative duration": negative,
         "impossible duration": impossible & ~negative,
-        "zero time": zero & ~negative & ~impossible,
-        "time outside the recording": away & ~zero & ~negative & ~impossible,
+        "no duration": ~known,
+        "zero time": zero & sound,
+        "time outside the recording": away & ~zero & sound,
     }
 
 
