@@ -158,6 +158,7 @@ def assemble(events: Events, path: str | None = None) -> Trace:
     ):  # fmt: skip
         if count := int(mask.sum()):
             notes.append(Note(code, text, count))
+    notes += _doubtful_fractions(events, complete)
     events = replace(events, dropped=events.dropped + int((timeless | unknown).sum()))
     host = _by_time(events, host_rows)
     device = _by_time(events, device_rows)
@@ -179,6 +180,17 @@ def assemble(events: Events, path: str | None = None) -> Trace:
 def _is_one_of(column: Texts, *wanted: str) -> NDArray[np.bool_]:
     member = np.array([value in wanted for value in column.values] + [False], dtype=bool)
     return np.asarray(member[column.codes])
+
+
+def _doubtful_fractions(events: Events, complete: NDArray[np.bool_]) -> list[Note]:
+    if _BASE in events.properties:  # came after the fault
+        return []
+    count = int(sanity.unpadded(events.start_ns[complete]).sum())
+    text = (
+        "times that may be too late, and durations too long, by up to 891 ns: the recorder left "
+        "out the leading zeros of fractions, as builds of PyTorch of March 2024 did"
+    )
+    return [Note("unpadded_fractions", text, count, sanity.PADDING)] if count else []
 
 
 def _without_phase(events: Events) -> NDArray[np.bool_]:

@@ -18,6 +18,7 @@ from traceview.kineto.container import Source
 from traceview.kineto.decode import PythonDecoder
 from traceview.kineto.entries import Columns, Decoder, Stop, joined
 from traceview.kineto.outline import EVENTS, Outline
+from traceview.kineto.paths import restored
 from traceview.kineto.recognize import (
     described,
     described_json,
@@ -53,9 +54,10 @@ def read(
             _read_entries(decoder, window, repairs, rows)
         _check(source, window, outline, decoder, repairs)
         source.notes.extend(_behind(window))
-        columns = joined(decoder.finish(), rows)
+        columns, paths = restored(joined(decoder.finish(), rows))
         _check_events(source, outline, columns)
-        notes = (*source.notes, *repairs.notes())
+        repairs.repaired += sum(note.count or 0 for note in paths)
+        notes = (*source.notes, *repairs.notes(), *paths)
         return _events(columns, outline, repairs, notes, decoder.name)
 
 
