@@ -450,6 +450,7 @@ def _metadata(events: Events, path: str | None, origin: int, notes: tuple[Note, 
         properties=properties,
         **_names(events),
         notes=notes,
+        decoder=events.decoder,
     )
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import bz2
 import io
 import lzma
+import os
+import re
 import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -12,10 +14,14 @@ from typing import Any, BinaryIO, Final, Protocol, cast
 
 from isal import igzip_lib, isal_zlib
 
-from traceview.errors import FileError
+from traceview.errors import FileError, UsageError
 from traceview.trace import Note
 
 BLOCK: Final = 1 << 22
+VARIABLE: Final = "TRACEVIEW_MAX_SIZE"
+"""The environment variable that allows compressed files to expand further."""
+_SIZE = re.compile(r"\s*(?P<number>\d{1,15})\s*(?:(?P<unit>[kmgt])(?:i?b)?|b)?\s*", re.IGNORECASE)
+_SHIFTS: Final = {"": 0, "K": 10, "M": 20, "G": 30, "T": 40}
 _XZ_MEMORY: Final = 1 << 28
 _SALVAGE_STEP: Final = 1 << 12
 _GZIP_MEMBER: Final = b"\x1f\x8b\x08"
@@ -32,6 +38,21 @@ class Limits:
     most_bytes: int = 1 << 37
     most_ratio: int = 250
     free_bytes: int = 1 << 28
+
+    @classmethod
+    def allowed(cls) -> Limits:
+        """The usual limits, or content of any density up to the size that the environment names.
+
+        Raises UsageError where it names none.
+        """
+        stated = os.environ.get(VARIABLE)
+        if stated is None:
+            return cls()
+        size = _SIZE.fullmatch(stated)
+        if size is None:
+            raise UsageError(f"{VARIABLE}: {stated!r} is no size such as 64GiB")
+        most = int(size["number"]) << _SHIFTS[(size["unit"] or "").upper()]
+        return cls(most_bytes=most, free_bytes=most)
 
 
 class _Member(Protocol):
@@ -141,7 +162,7 @@ def plain(
         blocks = _unpacked(stream, name, notes)
         if blocks is None:
             return stream
-        stream = streamed(_bounded(blocks, raw, name, limits))
+        stream = streamed(bounded(blocks, lambda: raw.count, name, limits))
 
 
 def peeked(stream: io.BufferedReader, size: int) -> bytes:
@@ -159,16 +180,19 @@ def _unpacked(stream: io.BufferedReader, name: str, notes: list[Note]) -> Iterat
     return None
 
 
-def _bounded(blocks: Iterator[bytes], raw: Counted, name: str, limits: Limits) -> Iterator[bytes]:
+def bounded(
+    blocks: Iterator[bytes], consumed: Callable[[], int], name: str, limits: Limits
+) -> Iterator[bytes]:
+    """The same blocks, as long as they are not too much for the bytes `consumed` for them."""
     produced = 0
     for block in blocks:
         produced += len(block)
-        too_dense = produced > limits.free_bytes and produced > limits.most_ratio * raw.count
+        too_dense = produced > limits.free_bytes and produced > limits.most_ratio * consumed()
         if too_dense or produced > limits.most_bytes:
             raise FileError(
                 name,
-                f"{raw.count:,} bytes expand to more than {produced:,}; a trace does not compress "
-                "like that (if you trust the file, unpack it yourself)",
+                f"{consumed():,} bytes expand to more than {produced:,}, as those of a trace do "
+                f"not; if you trust the file, set {VARIABLE} to the size to allow, such as 64GiB",
             )
         yield block
 

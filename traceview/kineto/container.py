@@ -15,12 +15,13 @@ from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
 from traceview.errors import EmptyTraceError, FileError, NotATraceError
-from traceview.kineto.compression import BLOCK, Counted, Limits, peeked, plain
+from traceview.kineto.compression import BLOCK, Counted, Limits, bounded, peeked, plain, streamed
 from traceview.trace import Note
 
 STANDARD_INPUT: Final = "-"
@@ -57,7 +58,7 @@ class Source:
 @contextmanager
 def opened(path: str, limits: Limits | None = None) -> Iterator[Source]:
     """The text that `path` names. Raises FileError in one plain sentence."""
-    limits = limits or Limits()
+    limits = limits or Limits.allowed()
     file, member = _located(path)
     with _stream(file) as raw:
         notes: list[Note] = []
@@ -73,7 +74,7 @@ def opened(path: str, limits: Limits | None = None) -> Iterator[Source]:
 
 def members(path: str, limits: Limits | None = None) -> tuple[str, ...]:
     """The names by which the traces in `path` are opened: itself, or one for each in an archive."""
-    limits = limits or Limits()
+    limits = limits or Limits.allowed()
     file, member = _located(path)
     if member is not None or file == STANDARD_INPUT:
         return (path,)
@@ -147,8 +148,7 @@ def _chosen(file: str, member: str | None, archive: _Archive) -> str:
     if traces:
         raise FileError(
             file,
-            f"holds {len(traces)} traces; name one of them, as {file}:{traces[0]}: "
-            f"{_list(traces)}",
+            f"holds {len(traces)} traces; name one of them, as {file}:{traces[0]}: {_list(traces)}",
         )
     raise NotATraceError(file, f"this archive holds no trace, but {_list(archive.names())}")
 
@@ -198,7 +198,7 @@ def _archive(raw: BinaryIO, file: str, limits: Limits) -> _Archive | None:
     """The archive that `raw` is, within whatever compression; None when it is none."""
     raw.seek(0)
     if raw.read(4) in _ZIP:
-        return _Archive(lambda: _zip_members(raw, file), file, limits)
+        return _Archive(lambda: _zip_members(raw, file, limits), file, limits)
 
     def content() -> io.BufferedReader:
         raw.seek(0)
@@ -211,13 +211,16 @@ def _archive(raw: BinaryIO, file: str, limits: Limits) -> _Archive | None:
     return None
 
 
-def _zip_members(raw: BinaryIO, file: str) -> Iterator[tuple[str, BinaryIO]]:
+def _zip_members(raw: BinaryIO, file: str, limits: Limits) -> Iterator[tuple[str, BinaryIO]]:
     try:
         with zipfile.ZipFile(raw) as archive:
             for info in archive.infolist():
                 if not info.is_dir():
                     with archive.open(info) as stream:
-                        yield info.filename, stream  # type: ignore[misc]
+                        blocks = iter(partial(stream.read, BLOCK), b"")
+                        packed = partial(int, info.compress_size)
+                        content = bounded(blocks, packed, f"{file}:{info.filename}", limits)
+                        yield info.filename, streamed(content)
     except (zipfile.BadZipFile, RuntimeError, NotImplementedError) as error:
         raise FileError(file, f"the zip file cannot be read: {error}") from None
 

@@ -1,6 +1,6 @@
-"""Paths of Windows whose backslashes a reader of JSON takes for escapes (format notes, 6).
+r"""Paths of Windows whose backslashes a reader of JSON takes for escapes (format notes, 6).
 
-`torch\\nn\\functional.py` is well-formed JSON where nobody escaped it, and decodes to a name with a
+`torch\nn\functional.py` is well-formed JSON where nobody escaped it, and decodes to a name with a
 line end and a form feed. No path holds either, so that what was written can be told.
 """
 

@@ -65,7 +65,7 @@ def unpadded(starts: Ints) -> NDArray[np.bool_]:
         and not counts[1:100].any()
         and np.count_nonzero(counts) > _COARSEST
     )
-    return (fractions % 10 == 0) & (fractions > 0) & told
+    return np.asarray((fractions % 10 == 0) & (fractions > 0) & told)
 
 
 def misplaced(starts: Ints, durations: Ints) -> NDArray[np.bool_]:
