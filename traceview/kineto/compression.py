@@ -9,7 +9,9 @@ import os
 import re
 import zlib
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, BinaryIO, Final, Protocol, cast
 
 from isal import igzip_lib, isal_zlib
@@ -18,13 +20,17 @@ from traceview.errors import FileError, UsageError
 from traceview.trace import Note
 
 BLOCK: Final = 1 << 22
+DAMAGE: Final = frozenset({"truncated_container", "damaged_container", "interleaved_writers"})
+"""The codes of notes on content of which a part is missing."""
 VARIABLE: Final = "TRACEVIEW_MAX_SIZE"
 """The environment variable that allows compressed files to expand further."""
 _SIZE = re.compile(r"\s*(?P<number>\d{1,15})\s*(?:(?P<unit>[kmgt])(?:i?b)?|b)?\s*", re.IGNORECASE)
 _SHIFTS: Final = {"": 0, "K": 10, "M": 20, "G": 30, "T": 40}
 _XZ_MEMORY: Final = 1 << 28
 _SALVAGE_STEP: Final = 1 << 12
-_GZIP_MEMBER: Final = b"\x1f\x8b\x08"
+_GZIP_HEADER = re.compile(rb"\x1f\x8b\x08[\x00-\x1f].{4}[\x00\x02\x04][\x00-\x0d\xff]", re.DOTALL)
+"""Method, flags, time, effort and system (RFC 1952, 2.3): three bytes alone occur by chance."""
+_GZIP_HEADER_SIZE: Final = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +90,9 @@ _FORMATS: Final = (
     _Format("xz", b"\xfd7zXZ\x00", lambda: lzma.LZMADecompressor(memlimit=_XZ_MEMORY)),
 )
 _ZSTD: Final = b"\x28\xb5\x2f\xfd"
+_ZSTD_FRAMES: Final = (_ZSTD[1:], b"\x2a\x4d\x18")
+"""A frame, or one to be skipped, behind its first byte (RFC 8878, 3.1)."""
+_ZSTD_STEP: Final = 1 << 13
 _BROKEN: Final[tuple[type[Exception], ...]] = (
     cast("type[Exception]", isal_zlib.error),  # its stub calls it an instance
     OSError,
@@ -216,24 +225,24 @@ def _unpacked_members(
                 yield block
             data = stream.read(BLOCK) if member.needs_input and not member.eof else b""
             if not data and not block and not member.eof:
-                _cut(form, name, notes, produced)
+                _cut(form.name, name, notes, produced)
                 return
         rest = member.unused_data.lstrip(b"\0") or stream.read(BLOCK)
     if rest:
-        notes.append(
-            Note("trailing_bytes", f"bytes behind the end of the {form.name} data are ignored")
-        )
+        notes.append(_trailing(form.name, rest, stream))
 
 
-def _cut(form: _Format, name: str, notes: list[Note], produced: int) -> None:
+def _trailing(form: str, rest: bytes, stream: io.BufferedReader) -> Note:
+    count = len(rest) + sum(map(len, iter(partial(stream.read, BLOCK), b"")))
+    text = f"bytes behind the end of the {form} data are ignored"
+    return Note("trailing_bytes", text, count)
+
+
+def _cut(form: str, name: str, notes: list[Note], produced: int) -> None:
     if not produced:
-        raise FileError(name, f"the {form.name} file is cut off before its first byte of content")
-    notes.append(
-        Note(
-            "truncated_container",
-            f"the {form.name} data is cut off after {produced:,} bytes of content",
-        )
-    )
+        raise FileError(name, f"the {form} file is cut off before its first byte of content")
+    text = f"the {form} data is cut off after {produced:,} bytes of content"
+    notes.append(Note("truncated_container", text))
 
 
 def _broken(
@@ -254,21 +263,22 @@ def _broken(
         for block in _salvaged(stream, produced):
             salvaged += len(block)
             yield block
+    several = f"; it holds {headers} headers, as when several processes write one file"
+    told = several if headers > 1 else ""
     if not produced + salvaged:
-        raise FileError(name, f"the {form.name} data cannot be read: {error}") from None
-    text = f"the {form.name} data breaks after {produced + salvaged:,} bytes of content"
-    if headers > 1:
-        text += f"; it holds {headers} headers, as when several processes write one file"
-        notes.append(Note("interleaved_writers", text, headers))
-    else:
-        notes.append(Note("damaged_container", text))
+        raise FileError(name, f"the {form.name} data cannot be read: {error}{told}") from None
+    text = f"the {form.name} data breaks after {produced + salvaged:,} bytes of content{told}"
+    notes.append(
+        Note("interleaved_writers", text, headers) if told else Note("damaged_container", text)
+    )
 
 
 def _gzip_headers(stream: io.BufferedReader) -> int:
     count, tail = 0, b""
     while block := stream.read(BLOCK):
-        count += (tail + block).count(_GZIP_MEMBER)
-        tail = block[-2:]
+        text = tail + block
+        count += len(_GZIP_HEADER.findall(text))
+        tail = text[1 - _GZIP_HEADER_SIZE :]
     return count
 
 
@@ -277,35 +287,53 @@ def _salvaged(stream: io.BufferedReader, skip: int) -> Iterator[bytes]:
     wbits = 16 + zlib.MAX_WBITS
     member, data, seen = zlib.decompressobj(wbits), b"", 0
     while data := data or stream.read(_SALVAGE_STEP):
+        before = member.copy()
         try:
-            block = member.decompress(data, _SALVAGE_STEP)
+            block, broken = member.decompress(data, _SALVAGE_STEP), False
         except zlib.error:
-            return
+            block, broken = _last_bytes(before, data), True
         fresh = block[max(0, skip - seen) :]
         seen += len(block)
         if fresh:
             yield fresh
+        if broken:
+            return
         data = member.unconsumed_tail
         if member.eof:
             data = member.unused_data.lstrip(b"\0")
             member = zlib.decompressobj(wbits)
 
 
+def _last_bytes(member: zlib._Decompress, data: bytes) -> bytes:
+    """What comes out of `data` before it breaks."""
+    found = b""
+    with suppress(zlib.error):
+        for place in range(len(data)):
+            found += member.decompress(data[place : place + 1])
+    return found
+
+
 def _unpacked_zstd(stream: io.BufferedReader, name: str, notes: list[Note]) -> Iterator[bytes]:
+    """All frames, one behind the other, in steps so small that none of them expands to much."""
     import zstandard  # noqa: PLC0415 - few files need it
 
-    produced = 0
-    with zstandard.ZstdDecompressor().stream_reader(stream, read_across_frames=True) as reader:
-        while True:
-            try:
-                block = reader.read(BLOCK)
-            except zstandard.ZstdError as error:
-                if not produced:
-                    raise FileError(name, f"the zstd data cannot be read: {error}") from None
-                text = f"the zstd data breaks after {produced:,} bytes of content"
-                notes.append(Note("damaged_container", text))
-                return
-            if not block:
-                return
-            produced += len(block)
+    produced, rest, frame = 0, b"", None
+    while rest := rest or stream.read(_ZSTD_STEP):
+        if frame is None and not rest.startswith(_ZSTD_FRAMES, 1):
+            notes.append(_trailing("zstd", rest, stream))
+            return
+        frame = frame or zstandard.ZstdDecompressor().decompressobj()
+        try:
+            block = frame.decompress(rest)
+        except zstandard.ZstdError as error:
+            if not produced:
+                raise FileError(name, f"the zstd data cannot be read: {error}") from None
+            text = f"the zstd data breaks after {produced:,} bytes of content"
+            notes.append(Note("damaged_container", text))
+            return
+        produced += len(block)
+        rest, frame = (frame.unused_data, None) if frame.eof else (b"", frame)
+        if block:
             yield block
+    if frame is not None:
+        _cut("zstd", name, notes, produced)

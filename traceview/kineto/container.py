@@ -42,6 +42,7 @@ _NULS: Final = {
 """Where NULs stand in the first four bytes: JSON begins with ASCII (RFC 4627, 3)."""
 _JSON_STARTS: Final = b"{[ \t\r\n\0"
 _DAMAGED: Final = "traceview.damaged"
+_START: Final = 256
 _LISTED: Final = 8
 
 
@@ -181,7 +182,9 @@ class _Archive:
         counted = _Member(stream, name)
         try:
             content = plain(io.BufferedReader(counted), counted, name, self._limits, [])
-            return peeked(content, 256).lstrip(b"\xef\xbb\xbf \t\r\n").startswith((b"{", b"["))
+            start = peeked(content, _START)
+            encoding = _encoding(start) or "utf-8"
+            return start.decode(encoding, "ignore").lstrip("\ufeff \t\r\n").startswith(("{", "["))
         except FileError:
             return False
 

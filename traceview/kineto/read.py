@@ -13,7 +13,7 @@ import numpy as np
 from traceview.errors import EmptyTraceError, NotATraceError
 from traceview.kineto import container, lines, native
 from traceview.kineto.columns import Events
-from traceview.kineto.compression import Limits
+from traceview.kineto.compression import DAMAGE, Limits
 from traceview.kineto.container import Source
 from traceview.kineto.decode import PythonDecoder
 from traceview.kineto.entries import Columns, Decoder, Stop, joined
@@ -105,7 +105,8 @@ def _check(
     if not outline.found_events:
         damaged = "metadata_lost" in repairs.offsets
         looks = described_json(outline.properties, damaged=damaged)
-        raise NotATraceError(name, f"is no Chrome or Kineto trace but {looks}")
+        broken = "".join(f"; {note.text}" for note in source.notes if note.code in DAMAGE)
+        raise NotATraceError(name, f"is no Chrome or Kineto trace but {looks}{broken}")
     if decoder.rows == 0 and (repairs.no_event or repairs.count >= _NO_TRACE):
         looks = described_list(repairs.no_event, nested="wrapped_list" in repairs.offsets)
         raise NotATraceError(name, f"is no Chrome or Kineto trace but {looks}")
