@@ -150,6 +150,8 @@ def assemble(events: Events, path: str | None = None) -> Trace:
     timeless = (_is_one_of(events.phase, *_SPANS) | is_memory) & ~events.start_known
     negative = events.duration_known[host_rows] & (events.duration_ns[host_rows] < 0)
     for code, text, mask in (
+        ("unfinished", "events that had not ended when the recording did, and last until its end",
+         complete & _unfinished(events)),
         ("missing_phase", "entries of no known phase (ph), left out", unknown),
         ("missing_time", "events without a time, left out", timeless),
         ("missing_duration", "complete events without a duration, read as 0",
@@ -180,6 +182,15 @@ def assemble(events: Events, path: str | None = None) -> Trace:
 def _is_one_of(column: Texts, *wanted: str) -> NDArray[np.bool_]:
     member = np.array([value in wanted for value in column.values] + [False], dtype=bool)
     return np.asarray(member[column.codes])
+
+
+def _unfinished(events: Events) -> NDArray[np.bool_]:
+    """What says so; instants say so too, and mean nothing by it (format notes, 6)."""
+    mask = np.zeros(len(events), dtype=np.bool_)
+    found = events.texts.get("finished")
+    if found is not None and "false" in found.texts.values:
+        mask[found.rows[found.texts.codes == found.texts.values.index("false")]] = True
+    return mask
 
 
 def _doubtful_fractions(events: Events, complete: NDArray[np.bool_]) -> list[Note]:

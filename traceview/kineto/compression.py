@@ -26,6 +26,8 @@ VARIABLE: Final = "TRACEVIEW_MAX_SIZE"
 """The environment variable that allows compressed files to expand further."""
 _SIZE = re.compile(r"\s*(?P<number>\d{1,15})\s*(?:(?P<unit>[kmgt])(?:i?b)?|b)?\s*", re.IGNORECASE)
 _SHIFTS: Final = {"": 0, "K": 10, "M": 20, "G": 30, "T": 40}
+_ENOUGH: Final = 1 << 12
+"""So much of a text tells what it is, however short the parts are that it comes in."""
 _XZ_MEMORY: Final = 1 << 28
 _SALVAGE_STEP: Final = 1 << 12
 _GZIP_HEADER = re.compile(rb"\x1f\x8b\x08[\x00-\x1f].{4}[\x00\x02\x04][\x00-\x0d\xff]", re.DOTALL)
@@ -143,16 +145,19 @@ class _Blocks(io.RawIOBase):
         return True
 
     def readinto(self, buffer: Any) -> int:
-        """Fill what the current block has."""
-        while not self._rest:
-            block = next(self._blocks, None)
-            if block is None:
-                return 0
-            self._rest = memoryview(block)
-        taken = self._rest[: len(buffer)]
-        buffer[: len(taken)] = taken
-        self._rest = self._rest[len(taken) :]
-        return len(taken)
+        """Fill what the current block has, and enough to tell what it is."""
+        filled, enough = 0, min(len(buffer), _ENOUGH)
+        while filled < enough:
+            if not self._rest:
+                block = next(self._blocks, None)
+                if block is None:
+                    break
+                self._rest = memoryview(block)
+            taken = self._rest[: len(buffer) - filled]
+            buffer[filled : filled + len(taken)] = taken
+            self._rest = self._rest[len(taken) :]
+            filled += len(taken)
+        return filled
 
 
 def streamed(blocks: Iterator[bytes]) -> io.BufferedReader:

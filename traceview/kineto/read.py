@@ -55,7 +55,7 @@ def read(
         _check(source, window, outline, decoder, repairs)
         source.notes.extend(_behind(window))
         columns, paths = restored(joined(decoder.finish(), rows))
-        _check_events(source, outline, columns)
+        _check_events(source, columns)
         repairs.repaired += sum(note.count or 0 for note in paths)
         notes = (*source.notes, *repairs.notes(), *paths)
         return _events(columns, outline, repairs, notes, decoder.name)
@@ -112,12 +112,12 @@ def _check(
         raise NotATraceError(name, f"is no Chrome or Kineto trace but {looks}")
 
 
-def _check_events(source: Source, outline: Outline, columns: Columns) -> None:
-    """Refuse a list of objects of which none is an event; XProf ends its list with an empty one."""
-    empty = outline.shape == "object"
-    nothing = not columns.start_known.any() and bool((columns.phase.codes < 0).all())
-    if nothing and columns.start_known.size > empty:
-        looks = described_objects(source.start)
+def _check_events(source: Source, columns: Columns) -> None:
+    """Refuse a list of objects in which nothing is known."""
+    dense = (columns.phase, columns.name, columns.category, columns.process, columns.thread)
+    known = columns.start_known.any() or any((column.codes >= 0).any() for column in dense)
+    looks = None if known else described_objects(source.start)
+    if looks is not None:
         raise NotATraceError(source.name, f"is no Chrome or Kineto trace but {looks}")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import re
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -88,11 +89,23 @@ def described_list(first: bytes, *, nested: bool) -> str:
     return f"a JSON list of values such as {first[:_SHOWN].decode('utf-8', 'replace')}"
 
 
-def described_objects(start: bytes) -> str:
-    """What a JSON list of objects that are no events looks like, from the start of the file."""
+_FIRST_KEY = re.compile(rb'(?:\xef\xbb\xbf|\s)*\[\s*\{\s*"([^"\\]{1,200})"\s*:')
+_FIELDS: Final = frozenset(
+    {b"ph", b"cat", b"name", b"pid", b"tid", b"ts", b"dur", b"id", b"id2", b"args", b"bp", b"s",
+     b"tts", b"tdur", b"cname", b"sf", b"stack"}
+)  # fmt: skip
+"""What an entry may begin with, whatever else it lacks."""
+
+
+def described_objects(start: bytes) -> str | None:
+    """What the JSON list that a file starts with holds, where its objects are no events."""
+    first = _FIRST_KEY.match(start)
+    if first is None or first[1] in _FIELDS:
+        return None
     if b'"traceEvents"' in start:
         return "a JSON list of traces; each has to be in a file of its own"
-    return "a JSON list of objects that are no events: none has a phase (ph) or a time (ts)"
+    key = first[1].decode("utf-8", "replace")
+    return f"a JSON list of objects that are no events; the first key is {key!r}"
 
 
 def _is_text(start: bytes) -> bool:
