@@ -43,6 +43,7 @@ _NULS: Final = {
 _JSON_STARTS: Final = b"{[ \t\r\n\0"
 _DAMAGED: Final = "traceview.damaged"
 _START: Final = 256
+_STEP: Final = 1 << 16
 _LISTED: Final = 8
 
 
@@ -220,7 +221,7 @@ def _zip_members(raw: BinaryIO, file: str, limits: Limits) -> Iterator[tuple[str
             for info in archive.infolist():
                 if not info.is_dir():
                     with archive.open(info) as stream:
-                        blocks = iter(partial(stream.read, BLOCK), b"")
+                        blocks = iter(partial(stream.read, _STEP), b"")
                         packed = partial(int, info.compress_size)
                         content = bounded(blocks, packed, f"{file}:{info.filename}", limits)
                         yield info.filename, streamed(content)
