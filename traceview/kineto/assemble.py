@@ -25,6 +25,7 @@ _SPANS = ("X", "B", "E", "b", "e", "S", "F")
 """The phases of what lasts, complete or as a begin and an end."""
 _PHASES = (*_SPANS, *"iIRCMnTpstfPNODVvac()")
 """All phases that Chrome knows (format notes, 5)."""
+_NO_NAME = "(no name)"
 _MEMORY_NAMES = ("[memory]", "[OutOfMemory]")
 
 _HOST_INTEGERS = {
@@ -138,8 +139,10 @@ def assemble(events: Events, path: str | None = None) -> Trace:
     events = dialect.translated(events)
     categories = events.category
     complete = _is_one_of(events.phase, "X") & events.start_known
-    on_device = complete & _is_one_of(categories, *_DEVICE_CATEGORIES)
+    nameless = complete & (events.name.codes < 0)
     is_memory = _is_one_of(events.name, *_MEMORY_NAMES)
+    events = _with_identity(events, complete, complete | is_memory)
+    on_device = complete & _is_one_of(categories, *_DEVICE_CATEGORIES)
     notes = list(events.notes)
     host_rows = _sound(events, np.flatnonzero(complete & ~on_device), notes)
     device_rows = np.flatnonzero(on_device)
@@ -150,6 +153,7 @@ def assemble(events: Events, path: str | None = None) -> Trace:
     timeless = (_is_one_of(events.phase, *_SPANS) | is_memory) & ~events.start_known
     negative = events.duration_known[host_rows] & (events.duration_ns[host_rows] < 0)
     for code, text, mask in (
+        ("missing_name", "events without a name", nameless),
         ("unfinished", "events that had not ended when the recording did, and last until its end",
          complete & _unfinished(events)),
         ("missing_phase", "entries of no known phase (ph), left out", unknown),
@@ -182,6 +186,26 @@ def assemble(events: Events, path: str | None = None) -> Trace:
 def _is_one_of(column: Texts, *wanted: str) -> NDArray[np.bool_]:
     member = np.array([value in wanted for value in column.values] + [False], dtype=bool)
     return np.asarray(member[column.codes])
+
+
+def _with_identity(
+    events: Events, complete: NDArray[np.bool_], located: NDArray[np.bool_]
+) -> Events:
+    """What lasts has a name, and all has a process and a thread, if only that of the unnamed."""
+    return replace(
+        events,
+        name=_filled(events.name, complete, _NO_NAME),
+        process=_filled(events.process, located, ""),
+        thread=_filled(events.thread, located, ""),
+    )
+
+
+def _filled(column: Texts, rows: NDArray[np.bool_], text: str) -> Texts:
+    lacking = rows & (column.codes < 0)
+    if not lacking.any():
+        return column
+    values = tuple(dict.fromkeys((*column.values, text)))
+    return Texts(np.where(lacking, np.int32(values.index(text)), column.codes), values)
 
 
 def _unfinished(events: Events) -> NDArray[np.bool_]:

@@ -15,9 +15,10 @@ from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
-from functools import partial
+from functools import lru_cache, partial
 from itertools import chain
 from pathlib import Path
+from threading import Lock
 from typing import Any, BinaryIO, Final
 
 from traceview.errors import EmptyTraceError, FileError, NotATraceError
@@ -41,6 +42,7 @@ _NULS: Final = {
 }
 """Where NULs stand in the first four bytes: JSON begins with ASCII (RFC 4627, 3)."""
 _JSON_STARTS: Final = b"{[ \t\r\n\0"
+_READING: Final = Lock()
 _DAMAGED: Final = "traceview.damaged"
 _START: Final = 256
 _STEP: Final = 1 << 16
@@ -102,11 +104,19 @@ def _located(path: str) -> tuple[str, str | None]:
     raise FileError(path, "there is no such file")
 
 
+@lru_cache(maxsize=1)
+def _all_of(stream: BinaryIO) -> bytes:
+    """What a stream that can be read once only holds, for whoever asks again."""
+    return stream.read()
+
+
 @contextmanager
 def _stream(file: str) -> Iterator[BinaryIO]:
     """The bytes of a file as they are; the standard input is kept, so that it can be reread."""
     if file == STANDARD_INPUT:
-        yield io.BytesIO(sys.stdin.buffer.read())
+        with _READING:
+            content = _all_of(sys.stdin.buffer)
+        yield io.BytesIO(content)
         return
     if Path(file).is_dir():
         raise FileError(file, "is a folder, not a trace file")
