@@ -59,7 +59,7 @@ class Metadata:
     the file's zero (None where the file does not tell); `resolution_ns` is 1000 where the file
     holds whole microseconds, so that a duration of 0 means "under a microsecond".
     `events` counts the entries of traceEvents by phase; `properties` holds all other top-level
-    keys.
+    keys. `decoder` is what read the file: "native" or "python", and "" where none was read.
     """
 
     path: str | None = None
@@ -73,6 +73,7 @@ class Metadata:
     process_names: Mapping[str, str] = field(default_factory=dict)
     thread_names: Mapping[tuple[str, str], str] = field(default_factory=dict)
     notes: tuple[Note, ...] = ()
+    decoder: str = ""
 
     @property
     def device_names(self) -> tuple[str, ...]:

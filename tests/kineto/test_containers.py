@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from reading import assert_same_columns, counts
 
-from traceview.errors import EmptyTraceError, FileError, NotATraceError
+from traceview.errors import EmptyTraceError, FileError, NotATraceError, UsageError
 from traceview.kineto.compression import Limits
 from traceview.kineto.container import members
 from traceview.kineto.read import read
@@ -54,6 +54,13 @@ CONTAINERS: dict[str, Callable[[], bytes]] = {
     "bz2": lambda: bz2.compress(TRACE),
     "xz": lambda: lzma.compress(TRACE),
     "zstd": lambda: zstd(TRACE),
+    "an empty member first": lambda: gzip.compress(b"") + gzip.compress(TRACE),
+    "a member of one byte first": lambda: gzip.compress(TRACE[:1]) + gzip.compress(TRACE[1:]),
+    "padded between": lambda: gzip.compress(TRACE[:999]) + bytes(99) + gzip.compress(TRACE[999:]),
+    "two frames": lambda: zstd(TRACE[:999]) + zstd(TRACE[999:]),
+    "a frame to skip": lambda: zstd(TRACE[:9]) + b"\x50\x2a\x4d\x18\2\0\0\0hi" + zstd(TRACE[9:]),
+    "gzip of UTF-16": lambda: gzip.compress(TRACE.decode().encode("utf-16")),
+    "zip of UTF-16": lambda: zipped(a__json=TRACE.decode().encode("utf-16")),
     "zip": lambda: zipped(a__json=TRACE, readme__txt=b"hello"),
     "zip of gzip": lambda: zipped(a__json__gz=gzip.compress(TRACE)),
     "tar": lambda: tarred(readme=b"hello", a__json=TRACE),
@@ -81,7 +88,7 @@ def test_every_container_holds_the_same_trace(file: Path, container: str) -> Non
     assert found.notes == ()
 
 
-@pytest.mark.parametrize("container", ["plain", "gzip", "zip", "tar.gz"])
+@pytest.mark.parametrize("container", CONTAINERS)
 def test_standard_input(monkeypatch: pytest.MonkeyPatch, container: str) -> None:
     stdin = io.TextIOWrapper(io.BytesIO(CONTAINERS[container]()))
     monkeypatch.setattr(sys, "stdin", stdin)
@@ -142,11 +149,41 @@ def test_cut_before_the_first_byte_is_an_error(file: Path) -> None:
         read(file)
 
 
-def test_bytes_behind_the_gzip_data_are_told(file: Path) -> None:
-    file.write_bytes(gzip.compress(TRACE) + b"garbage")
+@pytest.mark.parametrize("compress", [gzip.compress, bz2.compress, lzma.compress, zstd])
+def test_bytes_behind_the_compressed_data_are_counted(
+    file: Path, compress: Callable[[bytes], bytes]
+) -> None:
+    file.write_bytes(compress(TRACE) + b"garbage")
     found = read(file)
     assert len(found) == 500
-    assert "trailing_bytes" in counts(found)
+    assert counts(found) == {"trailing_bytes": 7}
+
+
+@pytest.mark.parametrize("compress", [gzip.compress, bz2.compress, lzma.compress, zstd])
+def test_cut_data_keep_what_was_before_the_cut(
+    file: Path, compress: Callable[[bytes], bytes]
+) -> None:
+    many = [{**EVENT, "dur": n, "name": f"op {n * 7919 % 65537}"} for n in range(60_000)]
+    data = compress(json.dumps(many).encode())
+    file.write_bytes(data[: len(data) * 9 // 10])
+    found = read(file)
+    assert 10_000 < len(found) < 60_000
+    assert found.duration_ns.tolist() == [n * 1000 for n in range(len(found))]
+    assert counts(found) == {"truncated_container": None, "cut_end": 1}
+
+
+def test_a_wrong_checksum_costs_nothing(file: Path) -> None:
+    data = bytearray(gzip.compress(TRACE))
+    data[-8:-4] = b"abcd"
+    file.write_bytes(bytes(data))
+    assert len(read(file)) == 500
+    assert counts(read(file)) == {"damaged_container": None}
+
+
+def test_two_traces_one_behind_the_other_are_told(file: Path) -> None:
+    file.write_bytes(gzip.compress(TRACE) + gzip.compress(TRACE))
+    assert len(read(file)) == 500
+    assert counts(read(file)) == {"trailing_text": None}
 
 
 def test_a_broken_gzip_keeps_what_was_before_the_break(file: Path) -> None:
@@ -168,13 +205,57 @@ def test_several_writers_of_one_gzip_are_told(file: Path) -> None:
     assert counts(read(file))["interleaved_writers"] == 2
 
 
-def test_decompression_is_bounded(file: Path) -> None:
-    file.write_bytes(gzip.compress(b" " * (1 << 22) + TRACE))
-    with pytest.raises(FileError, match="expand to more than"):
+def test_what_too_short_interleaved_data_are_is_said_in_the_refusal(file: Path) -> None:
+    one = gzip.compress(TRACE[:90], mtime=0)
+    file.write_bytes(one[:30] + one[:30] + one[30:] + one[30:])
+    with pytest.raises(FileError, match="2 headers, as when several processes write one file"):
+        read(file)
+
+
+BOMBS: dict[str, Callable[[bytes], bytes]] = {
+    "gzip": gzip.compress,
+    "gzip twice": lambda content: gzip.compress(gzip.compress(content)),
+    "bz2": bz2.compress,
+    "xz": lzma.compress,
+    "zstd": zstd,
+    "zip": lambda content: zipped(a__json=content),
+    "tar.gz": lambda content: gzip.compress(tarred(a__json=content)),
+}
+
+
+@pytest.mark.parametrize("bomb", BOMBS)
+def test_decompression_is_bounded(file: Path, monkeypatch: pytest.MonkeyPatch, bomb: str) -> None:
+    file.write_bytes(BOMBS[bomb](b"{" + b" " * (1 << 22) + TRACE[1:]))
+    sentence = "expand to more than .* set TRACEVIEW_MAX_SIZE to the size to allow"
+    with pytest.raises(FileError, match=sentence):
         read(file, Limits(free_bytes=1 << 20))
-    with pytest.raises(FileError, match="expand to more than"):
+    with pytest.raises(FileError, match=sentence):
         read(file, Limits(most_bytes=1 << 20))
     assert len(read(file)) == 500
+    monkeypatch.setenv("TRACEVIEW_MAX_SIZE", "1MiB")
+    with pytest.raises(FileError, match=sentence):
+        read(file)
+    monkeypatch.setenv("TRACEVIEW_MAX_SIZE", "8 MB")
+    assert len(read(file)) == 500
+
+
+@pytest.mark.parametrize("content", [bomb(TRACE) for bomb in (gzip.compress, bytes)])
+def test_a_limit_that_is_no_size_is_said(
+    file: Path, monkeypatch: pytest.MonkeyPatch, content: bytes
+) -> None:
+    file.write_bytes(content)
+    monkeypatch.setenv("TRACEVIEW_MAX_SIZE", "much")
+    with pytest.raises(UsageError, match="'much' is no size such as 64GiB"):
+        read(file)
+
+
+@pytest.mark.parametrize(
+    ("text", "size"),
+    [("7", 7), ("7B", 7), ("2k", 2048), ("2 KiB", 2048), ("1MB", 1 << 20), ("64GiB", 1 << 36)],
+)
+def test_the_limit_is_a_size(monkeypatch: pytest.MonkeyPatch, text: str, size: int) -> None:
+    monkeypatch.setenv("TRACEVIEW_MAX_SIZE", text)
+    assert Limits.allowed() == Limits(most_bytes=size, free_bytes=size)
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ def around(tmp_path: Path, damaged: str | bytes) -> Events:
     names = plain(events.name)
     assert names[0] == "before"
     assert names[-1] == "after"
-    if events.repaired or events.dropped:
+    if (events.repaired or events.dropped) and "path_escapes" not in counts(events):
         assert any(f"byte {len(start):,}" in note.text for note in events.notes)
     return events
 
@@ -54,6 +54,187 @@ def test_broken_names(tmp_path: Path, written: str) -> None:
     assert counts(events) == {kind: 1}
     assert events.repaired == 1
     assert events.start_ns.tolist() == [1000, 5000, 9000]
+
+
+Columns = dict[str, str | int | None]
+
+
+def column(events: Events, name: str) -> str | int | None:
+    """What the damaged entry, the second one, has as a field or as an argument."""
+    fields = {"ph": events.phase, "name": events.name, "cat": events.category,
+              "pid": events.process, "tid": events.thread}  # fmt: skip
+    if name in fields:
+        return plain(fields[name])[1]
+    if name in {"ts", "dur"}:
+        times, known = (
+            (events.start_ns, events.start_known)
+            if name == "ts"
+            else (events.duration_ns, events.duration_known)
+        )
+        return int(times[1]) if known[1] else None
+    return integers(events, name).get(1, texts(events, name).get(1))
+
+
+def entry(fields: str) -> str:
+    return f'{{"ph":"X","name":"m","pid":1,"tid":1,"ts":5,"dur":1{fields}}}'
+
+
+ENTRIES: dict[str, tuple[str | bytes, Columns, dict[str, int]]] = {
+    # Backslashes (kineto #336, pytorch #98432), wherever a text may stand
+    "a bad escape in a category": (
+        r'{"ph":"X","cat":"a\d","ts":5}', {"cat": r"a\d", "ts": 5000}, {"bad_escape": 1},
+    ),
+    "a bad escape in an argument": (
+        entry(r',"args":{"Call stack":"C:\new\x.py","stream":7}'),
+        {"Call stack": r"C:\new\x.py", "stream": 7}, {"bad_escape": 1},
+    ),
+    "a bad escape in a list": (
+        entry(r',"args":{"Input type":["a\d"],"stream":7}'),
+        {"Input type": r'["a\\d"]', "stream": 7}, {"bad_escape": 1},
+    ),
+    "a bad escape in a key": (
+        entry(r',"args":{"a\d":1,"stream":7}'), {"stream": 7}, {"bad_escape": 1},
+    ),
+    "a backslash at the end": (
+        r'{"ph":"X","name":"C:\new\","ts":5,"dur":1}',
+        {"name": "C:\\new\\", "ts": 5000}, {"bad_escape": 1},
+    ),
+    "an escape of too few digits": (
+        r'{"ph":"X","name":"C:\u12","ts":5}', {"name": r"C:\u12"}, {"bad_escape": 1},
+    ),
+    # The same where each escape is a valid one and decodes to something else
+    "a path that decodes without error": (
+        r'{"ph":"X","name":"torch\nn\functional.py(12): relu","ts":5}',
+        {"name": r"torch\nn\functional.py(12): relu"}, {"path_escapes": 1},
+    ),
+    "a stack that decodes without error": (
+        entry(r',"args":{"Call stack":"C:\torch\nn.py(1): a;C:\run.py(2): b"}'),
+        {"Call stack": r"C:\torch\nn.py(1): a;C:\run.py(2): b"}, {"path_escapes": 1},
+    ),
+    "a line end that is meant": (
+        r'{"ph":"X","name":"<string>(1): a\nb","ts":5}', {"name": "<string>(1): a\nb"}, {},
+    ),
+    # Quotes (pytorch #146900; string arguments are still not escaped, format notes, 6)
+    "a quote in a category": (
+        '{"ph":"X","cat":"c "x" d","ts":5}', {"cat": 'c "x" d', "ts": 5000},
+        {"unescaped_quote": 1},
+    ),
+    "a quote in an argument": (
+        entry(',"args":{"Call stack":"f({"device": "cpu"})","stream":7}'),
+        {"Call stack": 'f({"device": "cpu"})', "stream": 7}, {"unescaped_quote": 1},
+    ),
+    "a quote in a list": (
+        entry(',"args":{"Input type":["a "b" c","d"],"stream":7}'),
+        {"Input type": r'["a \"b\" c","d"]', "stream": 7}, {"unescaped_quote": 1},
+    ),
+    "a quote at the start": (
+        '{"ph":"X","name":""hi" there","ts":5}', {"name": '"hi" there'}, {"unescaped_quote": 1},
+    ),
+    "a quote at the end": (
+        '{"ph":"X","name":"say "hi"","ts":5}', {"name": 'say "hi"'}, {"unescaped_quote": 1},
+    ),
+    "a text that does not end": (
+        '{"ph":"X","name":"m,"ts":5,"dur":1}', {"name": "m", "ts": 5000, "dur": 1000},
+        {"missing_quote": 1},
+    ),
+    "a process that does not end": (
+        '{"ph":"X","name":"m","pid":"CPU functions,"tid":2,"ts":5}',
+        {"pid": "CPU functions", "tid": "2", "ts": 5000}, {"missing_quote": 1},
+    ),
+    "three faults at once": (
+        r'{"ph":"X","name":"a "q" C:\x","ts":5,"dur":N/A}',
+        {"name": r'a "q" C:\x', "ts": 5000, "dur": None},
+        {"unescaped_quote": 1, "bad_escape": 1, "bare_word": 1},
+    ),
+    # Characters (pytorch #130622, #139062)
+    "a control character in an argument": (
+        entry(',"args":{"Call stack":"a\nb\tc","stream":7}'),
+        {"Call stack": "a\nb\tc", "stream": 7}, {"control_character": 1},
+    ),
+    "a NUL in a name": (
+        '{"ph":"X","name":"a\0b","ts":5}', {"name": "a\0b"}, {"control_character": 1},
+    ),
+    "Latin-1 in an argument": (
+        entry(',"args":{"Call stack":"é","stream":7}').encode("latin-1"),
+        {"Call stack": "�", "stream": 7}, {"invalid_utf8": 1},
+    ),
+    "Latin-1 in a thread": (
+        '{"ph":"X","name":"m","tid":"é","ts":5}'.encode("latin-1"), {"tid": "�", "ts": 5000},
+        {"invalid_utf8": 1},
+    ),
+    "half a character": (
+        b'{"ph":"X","name":"\xc3","ts":5}', {"name": "�", "ts": 5000}, {"invalid_utf8": 1},
+    ),
+    # Commas
+    "no comma between fields": (
+        '{"ph":"X" "name":"m","ts":5 "dur":1}',
+        {"ph": "X", "name": "m", "ts": 5000, "dur": 1000}, {"missing_comma": 1},
+    ),
+    "no comma between arguments": (
+        entry(',"args":{"stream":7 "bytes":3}'), {"stream": 7, "bytes": 3}, {"missing_comma": 1},
+    ),
+    "commas too many between fields": (
+        '{,"ph":"X","name":"m",,"ts":5,,"dur":1,}',
+        {"ph": "X", "name": "m", "ts": 5000, "dur": 1000}, {"stray_comma": 1},
+    ),
+    # Bare words (kineto d5530424), also where a time should be
+    "no number as a time": (
+        '{"ph":"X","name":"m","ts":nan,"dur":inf}', {"ts": None, "dur": None}, {"bare_word": 1},
+    ),
+    "no number in a list": (
+        entry(',"args":{"grid":[inf,1,1],"bytes":N/A,"stream":7}'),
+        {"grid": "[null,1,1]", "bytes": None, "stream": 7}, {"bare_word": 1},
+    ),
+    "words as texts": (
+        entry(',"args":{"blocks per SM":"inf","bytes":"N/A","stream":7}'),
+        {"blocks per SM": "inf", "bytes": None, "stream": 7}, {},
+    ),
+    # Other types (kineto #109; Ascend; HTA #324)
+    "a process beyond 64 bits": (
+        '{"ph":"X","pid":18446744073709551616,"tid":"3239786240","ts":5}',
+        {"pid": "18446744073709551616", "tid": "3239786240"}, {},
+    ),
+    "an id beyond 64 bits": (
+        entry(',"args":{"Comms Id":18446744073709551000,"stream":7}'),
+        {"Comms Id": "18446744073709551000", "stream": 7}, {},
+    ),
+    "a process that is a list": ('{"ph":"X","pid":[1],"ts":5}', {"pid": "[1]", "ts": 5000}, {}),
+    "arguments that are a text": (entry(',"args":"none"'), {"ts": 5000, "dur": 1000}, {}),
+    # Keys twice (catapult #4343): the last one counts, as everywhere
+    "a time twice": ('{"ph":"X","ts":4,"ts":5,"dur":9,"dur":1}', {"ts": 5000, "dur": 1000}, {}),
+    "arguments twice": (
+        entry(',"args":{"stream":1},"args":{"bytes":2}'), {"stream": None, "bytes": 2}, {},
+    ),
+    "an argument by both of its names": (
+        entry(',"args":{"external id":4,"External id":3}'), {"External id": 3}, {},
+    ),
+    # pytorch #33961, as it was reported
+    "a quote missing before tid": (
+        '{"ph":"f", tid": 0}', {"ph": "f", "tid": "0"}, {"missing_quote": 1},
+    ),
+}  # fmt: skip
+"""Damaged entries by what is broken: the text, what is read of it, and the notes."""
+
+
+@pytest.mark.parametrize("damage", ENTRIES)
+def test_a_damaged_entry_has_the_right_values(tmp_path: Path, damage: str) -> None:
+    text, expected, notes = ENTRIES[damage]
+    events = around(tmp_path, text)
+    assert {name: column(events, name) for name in expected} == expected
+    assert counts(events) == notes
+    assert events.repaired == bool(notes)
+
+
+@pytest.mark.parametrize("damage", ENTRIES)
+def test_damage_in_two_entries_is_counted_twice(tmp_path: Path, damage: str) -> None:
+    text, _, notes = ENTRIES[damage]
+    raw = text.encode() if isinstance(text, str) else text
+    file = tmp_path / "trace.json"
+    file.write_bytes(b"[" + raw + b", " + BEFORE.encode() + b", " + raw + b"]")
+    events = both(file)
+    assert len(events) == 3
+    assert plain(events.name)[1] == "before"
+    assert counts(events) == dict.fromkeys(notes, 2)
 
 
 def test_bytes_that_are_no_utf8(tmp_path: Path) -> None:

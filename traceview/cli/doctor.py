@@ -37,8 +37,6 @@ def command(trace: str, output: Output) -> None:
     output.spare(trace)
     loaded = load(trace)
 
-    from traceview.kineto import native  # noqa: PLC0415 -- help has no time for pandas
-    from traceview.report import doctor  # noqa: PLC0415
+    from traceview.report import doctor  # noqa: PLC0415 -- help has no time for pandas
 
-    decoder = doctor.PYTHON if native.library() is None else doctor.NATIVE
-    output.write(doctor.document(loaded, decoder=decoder))
+    output.write(doctor.document(loaded))

@@ -10,6 +10,7 @@ import click
 
 from traceview.cli.output import FRAMES
 from traceview.cli.progress import progress
+from traceview.cli.slowness import tell_if_slow
 
 if TYPE_CHECKING:
     from traceview.cli.output import Output
@@ -30,6 +31,7 @@ def load(path: str) -> Trace:
     """Read a trace, with a sign of life where somebody is watching."""
     from traceview import kineto  # noqa: PLC0415 -- help has no time for pandas
 
+    tell_if_slow(path)
     with progress(path):
         return kineto.load(path)
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from traceview.cli.progress import progress
+from traceview.cli.slowness import tell_if_slow
 from traceview.errors import NotATraceError, UsageError
 
 if TYPE_CHECKING:
@@ -45,6 +46,8 @@ def load_sides(arguments: Sequence[str]) -> list[Trace]:
     """
     sources = [source for argument in arguments for source in _expanded(argument)]
     what = sources[0][0] if len(sources) == 1 else f"{len(sources)} recordings"
+    for path, _ in sources:
+        tell_if_slow(path)
     with progress(what), ThreadPoolExecutor() as pool:
         traces = list(pool.map(_load, *zip(*sources, strict=True)))
     found = [trace for trace in traces if trace is not None]

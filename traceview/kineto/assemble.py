@@ -16,10 +16,16 @@ from traceview import schema as s
 from traceview.intervals import Ints
 from traceview.kineto import dialect, links, sanity
 from traceview.kineto.columns import Events, Texts
+from traceview.kineto.values import INT64
 from traceview.trace import LAUNCHING, WORK, Metadata, Note, Trace
 
 _DEVICE_CATEGORIES = (*WORK, "gpu_user_annotation", "cuda_event", "kernel_metrics")
 """What a device stamped. cuda_sync stands on a device's row but holds host times (notes, 4.3)."""
+_SPANS = ("X", "B", "E", "b", "e", "S", "F")
+"""The phases of what lasts, complete or as a begin and an end."""
+_PHASES = (*_SPANS, *"iIRCMnTpstfPNODVvac()")
+"""All phases that Chrome knows (format notes, 5)."""
+_NO_NAME = "(no name)"
 _MEMORY_NAMES = ("[memory]", "[OutOfMemory]")
 
 _HOST_INTEGERS = {
@@ -36,6 +42,7 @@ _SYNC_INTEGERS = {
     s.WAITS_ON_STREAM: "wait_on_stream",
     s.WAITS_ON_EVENT: "wait_on_cuda_event_record_corr_id",
 }
+_BASE = "baseTimeNanoseconds"
 _NO_STREAM = (-1, 2**32 - 1)
 """What cuda_sync records write where there is no stream, or the event is unknown (notes, 2.4)."""
 _HOST_TEXTS = {
@@ -139,26 +146,33 @@ def assemble(events: Events, path: str | None = None) -> Trace:
     events = dialect.translated(events)
     categories = events.category
     complete = _is_one_of(events.phase, "X") & events.start_known
+    nameless = complete & (events.name.codes < 0)
+    is_memory = _is_one_of(events.name, *_MEMORY_NAMES)
+    events = _with_identity(events, complete, complete | is_memory)
     on_device = complete & _is_one_of(categories, *_DEVICE_CATEGORIES)
     notes = list(events.notes)
     host_rows = _sound(events, np.flatnonzero(complete & ~on_device), notes)
     device_rows = np.flatnonzero(on_device)
     memory_rows = np.flatnonzero(
-        events.start_known
-        & _is_one_of(events.name, *_MEMORY_NAMES)
-        & _is_one_of(events.phase, "i", "I", "R")
+        events.start_known & is_memory & _is_one_of(events.phase, "i", "I", "R")
     )
-    timeless = _is_one_of(events.phase, "X") & ~events.start_known
+    unknown = _without_phase(events)
+    timeless = (_is_one_of(events.phase, *_SPANS) | is_memory) & ~events.start_known
     negative = events.duration_known[host_rows] & (events.duration_ns[host_rows] < 0)
     for code, text, mask in (
-        ("missing_time", "complete events without a time, left out", timeless),
+        ("missing_name", "events without a name", nameless),
+        ("unfinished", "events that had not ended when the recording did, and last until its end",
+         complete & _unfinished(events)),
+        ("missing_phase", "entries of no known phase (ph), left out", unknown),
+        ("missing_time", "events without a time, left out", timeless),
         ("missing_duration", "complete events without a duration, read as 0",
-         complete & ~events.duration_known),
+         complete & ~events.duration_known & ~_is_one_of(categories, *WORK)),
         ("negative_duration", "host events of negative duration, read as 0", negative),
     ):  # fmt: skip
         if count := int(mask.sum()):
             notes.append(Note(code, text, count))
-    events = replace(events, dropped=events.dropped + int(timeless.sum()))
+    notes += _doubtful_fractions(events, complete)
+    events = replace(events, dropped=events.dropped + int((timeless | unknown).sum()))
     host = _by_time(events, host_rows)
     device = _by_time(events, device_rows)
     work = np.asarray(_is_one_of(categories, *WORK)[device.rows])
@@ -187,6 +201,52 @@ def _looked_up(table: NDArray[Any], codes: NDArray[np.int32]) -> NDArray[Any]:
     Codes are never out of range, and without that check numpy takes half the time.
     """
     return table.take(codes, mode="wrap")
+
+
+def _with_identity(
+    events: Events, complete: NDArray[np.bool_], located: NDArray[np.bool_]
+) -> Events:
+    """What lasts has a name, and all has a process and a thread, if only that of the unnamed."""
+    return replace(
+        events,
+        name=_filled(events.name, complete, _NO_NAME),
+        process=_filled(events.process, located, ""),
+        thread=_filled(events.thread, located, ""),
+    )
+
+
+def _filled(column: Texts, rows: NDArray[np.bool_], text: str) -> Texts:
+    lacking = rows & (column.codes < 0)
+    if not lacking.any():
+        return column
+    values = tuple(dict.fromkeys((*column.values, text)))
+    return Texts(np.where(lacking, np.int32(values.index(text)), column.codes), values)
+
+
+def _unfinished(events: Events) -> NDArray[np.bool_]:
+    """What says so; instants say so too, and mean nothing by it (format notes, 6)."""
+    mask = np.zeros(len(events), dtype=np.bool_)
+    found = events.texts.get("finished")
+    if found is not None and "false" in found.texts.values:
+        mask[found.rows[found.texts.codes == found.texts.values.index("false")]] = True
+    return mask
+
+
+def _doubtful_fractions(events: Events, complete: NDArray[np.bool_]) -> list[Note]:
+    if _BASE in events.properties:  # came after the fault
+        return []
+    count = int(sanity.unpadded(events.start_ns[complete]).sum())
+    text = (
+        "times that may be too late, and durations too long, by up to 891 ns: the recorder left "
+        "out the leading zeros of fractions, as builds of PyTorch of March 2024 did"
+    )
+    return [Note("unpadded_fractions", text, count, sanity.PADDING)] if count else []
+
+
+def _without_phase(events: Events) -> NDArray[np.bool_]:
+    """Entries that say something, but not what they are."""
+    said = (events.name.codes >= 0) | (events.category.codes >= 0) | events.start_known
+    return said & ~_is_one_of(events.phase, *_PHASES)
 
 
 def _by_time(events: Events, rows: Ints) -> _Part:
@@ -276,8 +336,9 @@ def _faults(
     """Which device records have an impossible time; each kind is noted with its count."""
     events = host.events
     starts, durations = events.start_ns[device.rows], events.duration_ns[device.rows]
+    known = events.duration_known[device.rows]
     faulty = np.zeros(starts.size, dtype=bool)
-    for kind, mask in sanity.corrupt(starts, durations, events.start_ns[host.rows]).items():
+    for kind, mask in sanity.corrupt(starts, durations, known, events.start_ns[host.rows]).items():
         if count := int((mask & work).sum()):
             text = f"device records with {kind}, left out of all figures"
             notes.append(Note("corrupt_records", text, count))
@@ -406,7 +467,9 @@ def _streams(part: _Part) -> pd.arrays.IntegerArray:
 
 def _metadata(events: Events, path: str | None, origin: int, notes: tuple[Note, ...]) -> Metadata:
     properties = dict(events.properties)
-    base = properties.pop("baseTimeNanoseconds", None)
+    base = _base_time(properties)
+    if base is not None:
+        del properties[_BASE]
     phases = Counter(
         {
             value or "?": int(count)
@@ -422,7 +485,7 @@ def _metadata(events: Events, path: str | None, origin: int, notes: tuple[Note, 
     )
     return Metadata(
         path=path,
-        base_time_ns=base if isinstance(base, int) else None,
+        base_time_ns=base,
         origin_ns=origin,
         resolution_ns=1000 if events.whole_microseconds and len(events) else 1,
         events=phases,
@@ -431,7 +494,18 @@ def _metadata(events: Events, path: str | None, origin: int, notes: tuple[Note, 
         properties=properties,
         **_names(events),
         notes=notes,
+        decoder=events.decoder,
     )
+
+
+def _base_time(properties: Mapping[str, Any]) -> int | None:
+    """The base of all times; what saves a file again may write it as a text or as 1.7e18."""
+    base = properties.get(_BASE)
+    if isinstance(base, str) and base.isdecimal() and len(base) <= len(str(INT64.stop)):
+        base = int(base)
+    if isinstance(base, float) and base.is_integer():
+        base = int(base)
+    return base if isinstance(base, int) and base is not True and base in INT64 else None
 
 
 def _names(events: Events) -> Mapping[str, Any]:

@@ -58,6 +58,7 @@ TEXT_ARGUMENTS = (
     "Process Group Name", "Process Group Description", "Process Group Ranks", "Comms Id",
     "Is asynchronized op", "kernel_name", "kernel_backend", "kernel_file", "kernel_hash", "scope",
     "Task Type", "hlo_op", "hlo_module", "hlo_category", "kernel_details", "name", "labels",
+    "finished",
 )  # fmt: skip
 """Arguments kept as text; `name` and `labels` are those of metadata events (ph M).
 

@@ -15,17 +15,37 @@ from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
+from functools import lru_cache, partial
+from itertools import chain
 from pathlib import Path
+from threading import Lock
 from typing import Any, BinaryIO, Final
 
 from traceview.errors import EmptyTraceError, FileError, NotATraceError
-from traceview.kineto.compression import BLOCK, Counted, Limits, peeked, plain
+from traceview.kineto.compression import BLOCK, Counted, Limits, bounded, peeked, plain, streamed
 from traceview.trace import Note
 
 STANDARD_INPUT: Final = "-"
 _ZIP: Final = (b"PK\x03\x04", b"PK\x05\x06")
 _TAR_MARK, _TAR_MARK_AT = b"ustar", 257
-_UTF16: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+_MARKS: Final = (
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+_NULS: Final = {
+    (False, True, False, True): "utf-16-le",
+    (True, False, True, False): "utf-16-be",
+    (False, True, True, True): "utf-32-le",
+    (True, True, True, False): "utf-32-be",
+}
+"""Where NULs stand in the first four bytes: JSON begins with ASCII (RFC 4627, 3)."""
+_JSON_STARTS: Final = b"{[ \t\r\n\0"
+_READING: Final = Lock()
+_DAMAGED: Final = "traceview.damaged"
+_START: Final = 256
+_STEP: Final = 1 << 16
 _LISTED: Final = 8
 
 
@@ -42,7 +62,7 @@ class Source:
 @contextmanager
 def opened(path: str, limits: Limits | None = None) -> Iterator[Source]:
     """The text that `path` names. Raises FileError in one plain sentence."""
-    limits = limits or Limits()
+    limits = limits or Limits.allowed()
     file, member = _located(path)
     with _stream(file) as raw:
         notes: list[Note] = []
@@ -50,14 +70,15 @@ def opened(path: str, limits: Limits | None = None) -> Iterator[Source]:
             start = peeked(stream, 1 << 12)
             if not start:
                 raise EmptyTraceError(name, "the file is empty")
-            blocks = _transcoded(stream) if start.startswith(_UTF16) else _blocks(stream)
-            with closing(_ahead(blocks)) as early:
+            encoding = _encoding(start)
+            blocks = _transcoded(stream, encoding) if encoding else _blocks(stream)
+            with closing(_ahead(_unpadded(blocks, notes))) as early:
                 yield Source(name, start, _guarded(early, name), notes)
 
 
 def members(path: str, limits: Limits | None = None) -> tuple[str, ...]:
     """The names by which the traces in `path` are opened: itself, or one for each in an archive."""
-    limits = limits or Limits()
+    limits = limits or Limits.allowed()
     file, member = _located(path)
     if member is not None or file == STANDARD_INPUT:
         return (path,)
@@ -83,11 +104,19 @@ def _located(path: str) -> tuple[str, str | None]:
     raise FileError(path, "there is no such file")
 
 
+@lru_cache(maxsize=1)
+def _all_of(stream: BinaryIO) -> bytes:
+    """What a stream that can be read once only holds, for whoever asks again."""
+    return stream.read()
+
+
 @contextmanager
 def _stream(file: str) -> Iterator[BinaryIO]:
     """The bytes of a file as they are; the standard input is kept, so that it can be reread."""
     if file == STANDARD_INPUT:
-        yield io.BytesIO(sys.stdin.buffer.read())
+        with _READING:
+            content = _all_of(sys.stdin.buffer)
+        yield io.BytesIO(content)
         return
     if Path(file).is_dir():
         raise FileError(file, "is a folder, not a trace file")
@@ -131,8 +160,7 @@ def _chosen(file: str, member: str | None, archive: _Archive) -> str:
     if traces:
         raise FileError(
             file,
-            f"holds {len(traces)} traces; name one of them, as {file}:{traces[0]}, or give all to "
-            f"`traceview ranks`: {_list(traces)}",
+            f"holds {len(traces)} traces; name one of them, as {file}:{traces[0]}: {_list(traces)}",
         )
     raise NotATraceError(file, f"this archive holds no trace, but {_list(archive.names())}")
 
@@ -165,7 +193,9 @@ class _Archive:
         counted = _Member(stream, name)
         try:
             content = plain(io.BufferedReader(counted), counted, name, self._limits, [])
-            return peeked(content, 256).lstrip(b"\xef\xbb\xbf \t\r\n").startswith((b"{", b"["))
+            start = peeked(content, _START)
+            encoding = _encoding(start) or "utf-8"
+            return start.decode(encoding, "ignore").lstrip("\ufeff \t\r\n").startswith(("{", "["))
         except FileError:
             return False
 
@@ -182,7 +212,7 @@ def _archive(raw: BinaryIO, file: str, limits: Limits) -> _Archive | None:
     """The archive that `raw` is, within whatever compression; None when it is none."""
     raw.seek(0)
     if raw.read(4) in _ZIP:
-        return _Archive(lambda: _zip_members(raw, file), file, limits)
+        return _Archive(lambda: _zip_members(raw, file, limits), file, limits)
 
     def content() -> io.BufferedReader:
         raw.seek(0)
@@ -195,13 +225,16 @@ def _archive(raw: BinaryIO, file: str, limits: Limits) -> _Archive | None:
     return None
 
 
-def _zip_members(raw: BinaryIO, file: str) -> Iterator[tuple[str, BinaryIO]]:
+def _zip_members(raw: BinaryIO, file: str, limits: Limits) -> Iterator[tuple[str, BinaryIO]]:
     try:
         with zipfile.ZipFile(raw) as archive:
             for info in archive.infolist():
                 if not info.is_dir():
                     with archive.open(info) as stream:
-                        yield info.filename, stream  # type: ignore[misc]
+                        blocks = iter(partial(stream.read, _STEP), b"")
+                        packed = partial(int, info.compress_size)
+                        content = bounded(blocks, packed, f"{file}:{info.filename}", limits)
+                        yield info.filename, streamed(content)
     except (zipfile.BadZipFile, RuntimeError, NotImplementedError) as error:
         raise FileError(file, f"the zip file cannot be read: {error}") from None
 
@@ -250,11 +283,52 @@ def _ahead(blocks: Iterator[bytes]) -> Generator[bytes, None, None]:
             yield block
 
 
-def _transcoded(stream: io.BufferedReader) -> Iterator[bytes]:
-    """UTF-16, as a shell of Windows writes what is redirected into a file."""
-    decoder = codecs.getincrementaldecoder("utf-16")(errors="replace")
-    for block in _blocks(stream):
-        yield decoder.decode(block).encode()
+def _unpadded(blocks: Iterator[bytes], notes: list[Note]) -> Iterator[bytes]:
+    """Without the NULs at the end, which a file has that was allocated before it was written."""
+    padding = 0
+    for block in blocks:
+        content = block.rstrip(b"\0")
+        if content:
+            while padding:
+                size = min(padding, BLOCK)
+                yield bytes(size)
+                padding -= size
+            yield content
+        padding += len(block) - len(content)
+    if padding:
+        notes.append(Note("padding", f"{padding:,} NUL bytes at the end of the file are ignored"))
+
+
+def _encoding(start: bytes) -> str | None:
+    """UTF-16 or UTF-32, by their mark or by where the NULs stand; None for UTF-8."""
+    for mark, encoding in _MARKS:
+        if start.startswith(mark):
+            return encoding
+    if len(start) < len(b"four") or not all(byte in _JSON_STARTS for byte in start[:2]):
+        return None
+    first, second, third, fourth = (byte == 0 for byte in start[:4])
+    return _NULS.get((first, second, third, fourth))
+
+
+def _transcoded(stream: io.BufferedReader, encoding: str) -> Iterator[bytes]:
+    """UTF-16, as a shell of Windows writes what is redirected into a file.
+
+    What is no character becomes bytes that are no UTF-8, which whoever reads an entry counts.
+    """
+    decoder = codecs.getincrementaldecoder(encoding)(errors=_DAMAGED)
+    for block in chain(_blocks(stream), [b""]):
+        content = decoder.decode(block, final=not block).encode("utf-8", "surrogatepass")
+        if content:
+            yield content
+
+
+def _half_a_pair(error: UnicodeError) -> tuple[str, int]:
+    if not isinstance(error, UnicodeDecodeError):
+        raise error
+    return "\udfff", error.end
+
+
+codecs.register_error(_DAMAGED, _half_a_pair)
 
 
 def _guarded(blocks: Iterator[bytes], name: str) -> Iterator[bytes]:

@@ -2,7 +2,7 @@
 
 `B` and `E` form a stack a thread; an end that has a name closes the innermost open event of that
 name, so that ranges which interleave keep their own lengths. `b` and `e` (and the older `S` and
-`F`) belong together by category, id and name, on whatever thread.
+`F`) form such a stack for each category and id, on whatever thread.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def _pair_threads(events: Events, rows: NDArray[np.int64], pairs: _Pairs) -> Non
 
 
 class _Track:
-    """The open events of one thread."""
+    """The open events of one thread, or of one id."""
 
     def __init__(self) -> None:
         self._open: list[tuple[int, int, int]] = []
@@ -120,19 +120,17 @@ def _pair_by_identity(events: Events, rows: NDArray[np.int64], pairs: _Pairs) ->
     identities = _identities(events)
     categories = events.category.codes[rows].tolist()
     processes = events.process.codes[rows].tolist()
-    begun: dict[tuple[int, int, int, int], list[tuple[int, int]]] = defaultdict(list)
+    tracks: dict[tuple[int, int, int], _Track] = defaultdict(_Track)
     for category, process, (row, phase, name, time) in zip(
         categories, processes, _each(events, rows), strict=True
     ):
-        waiting = begun[category, process, identities.get(row, -1), name]
+        track = tracks[category, process, identities.get(row, -1)]
         if phase in _ASYNC_BEGINS:
-            waiting.append((row, time))
-        elif waiting:
-            first, start = waiting.pop()
-            pairs.add(first, time - start)
+            track.begin(row, name, time, pairs)
         else:
-            pairs.unopened += 1
-    pairs.unclosed += sum(map(len, begun.values()))
+            track.end(name, time, pairs)
+    for track in tracks.values():
+        track.close(pairs)
 
 
 def _identities(events: Events) -> dict[int, int]:
@@ -176,7 +174,7 @@ def _own_threads(events: Events, rows: list[int]) -> Texts:
 
 def _notes(pairs: _Pairs) -> Iterator[Note]:
     if pairs.unclosed:
-        text = "events that begin and never end, which last as long as their thread is seen"
+        text = "events that begin and never end, which last as long as their thread or id is seen"
         yield Note("unclosed_begin", text, pairs.unclosed)
     if pairs.unopened:
         yield Note("unopened_end", "ends of events that never began", pairs.unopened)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import codecs
 import gc
 import os
 from collections.abc import Iterator
@@ -12,14 +11,20 @@ from typing import Final
 import numpy as np
 
 from traceview.errors import EmptyTraceError, NotATraceError
-from traceview.kineto import container, native
+from traceview.kineto import container, lines, native
 from traceview.kineto.columns import Events
-from traceview.kineto.compression import Limits
+from traceview.kineto.compression import DAMAGE, Limits
 from traceview.kineto.container import Source
 from traceview.kineto.decode import PythonDecoder
 from traceview.kineto.entries import Columns, Decoder, Stop, joined
-from traceview.kineto.outline import Outline
-from traceview.kineto.recognize import described, described_json, described_list
+from traceview.kineto.outline import EVENTS, Outline
+from traceview.kineto.paths import restored
+from traceview.kineto.recognize import (
+    described,
+    described_json,
+    described_list,
+    described_objects,
+)
 from traceview.kineto.repair import EntryReader, Repairs
 from traceview.kineto.values import Row
 from traceview.kineto.window import Window
@@ -43,14 +48,17 @@ def read(
     decoder = decoder or default_decoder()
     repairs = Repairs()
     with container.opened(os.fspath(path), limits) as source, _uncollected():
-        window = Window(source.blocks)
+        window = Window(*lines.listed(source.blocks, source.notes))
         outline = Outline(window, repairs)
         rows: dict[int, Row] = {}
         while outline.advance():
             _read_entries(decoder, window, repairs, rows)
-        _check(source, outline, decoder, repairs)
-        columns = joined(decoder.finish(), rows)
-        notes = (*source.notes, *repairs.notes())
+        _check(source, window, outline, decoder, repairs)
+        source.notes.extend(_behind(window))
+        columns, paths = restored(joined(decoder.finish(), rows))
+        _check_events(source, columns)
+        repairs.repaired += sum(note.count or 0 for note in paths)
+        notes = (*source.notes, *repairs.notes(), *paths)
         return _events(columns, outline, repairs, notes, decoder.name)
 
 
@@ -62,35 +70,56 @@ def default_decoder() -> Decoder:
 
 def _read_entries(decoder: Decoder, window: Window, repairs: Repairs, rows: dict[int, Row]) -> None:
     """Read one array of entries, from its first entry to behind its closing bracket."""
-    entries = EntryReader(window, repairs)
-    first, depth = decoder.rows, 1
-    while depth > 0 and (decoder.rows or repairs.count < _NO_TRACE):
+    entries = EntryReader(window, repairs, decoder.rows)
+    while entries.open and (decoder.rows or repairs.count < _NO_TRACE):
         window.position, stop = decoder.scan(window.data, window.position)
         if stop is Stop.MORE and window.more():
             continue
         if stop is Stop.CLOSED:
-            depth -= 1
+            entries.close()
             continue
-        found, closed = entries.read(first=decoder.rows == first)
-        for entry in found:
+        for entry in entries.read(decoder.rows):
             rows[decoder.reserve()] = entry
-        depth -= closed
 
 
-def _check(source: Source, outline: Outline, decoder: Decoder, repairs: Repairs) -> None:
+def _behind(window: Window) -> Iterator[Note]:
+    """What stands behind the end of the trace, of which nothing is read."""
+    mark = window.skip_space()
+    if mark:
+        offset, size = window.offset, window.drain()
+        like = "; they begin like another trace" if mark in b"{[" else ""
+        text = f"{size:,} bytes behind the end of the trace, at byte {offset:,}, are not read{like}"
+        yield Note("trailing_text", text)
+
+
+def _check(
+    source: Source, window: Window, outline: Outline, decoder: Decoder, repairs: Repairs
+) -> None:
     """Refuse what is no trace, with what it looks like."""
     name = source.name
     if not outline.shape:
-        if not source.start.lstrip(codecs.BOM_UTF8).strip():
-            raise EmptyTraceError(name, "the file holds nothing but white space")
+        if not window.left:
+            padded = any(note.code == "padding" for note in source.notes)
+            what = "NUL bytes: it was allocated and never written" if padded else "white space"
+            raise EmptyTraceError(name, f"the file holds nothing but {what}")
         raise NotATraceError(name, f"is no JSON but looks like {described(source.start)}")
     if not outline.found_events:
-        raise NotATraceError(
-            name, f"is no Chrome or Kineto trace but {described_json(outline.properties)}"
-        )
-    if decoder.rows == 0 and repairs.no_event:
+        damaged = "metadata_lost" in repairs.offsets
+        looks = described_json(outline.properties, damaged=damaged)
+        broken = "".join(f"; {note.text}" for note in source.notes if note.code in DAMAGE)
+        raise NotATraceError(name, f"is no Chrome or Kineto trace but {looks}{broken}")
+    if decoder.rows == 0 and (repairs.no_event or repairs.count >= _NO_TRACE):
         looks = described_list(repairs.no_event, nested="wrapped_list" in repairs.offsets)
         raise NotATraceError(name, f"is no Chrome or Kineto trace but {looks}")
+
+
+def _check_events(source: Source, columns: Columns) -> None:
+    """Refuse a list of objects in which nothing is known."""
+    dense = (columns.phase, columns.name, columns.category, columns.process, columns.thread)
+    known = columns.start_known.any() or any((column.codes >= 0).any() for column in dense)
+    looks = None if known else described_objects(source.start)
+    if looks is not None:
+        raise NotATraceError(source.name, f"is no Chrome or Kineto trace but {looks}")
 
 
 def _events(
@@ -109,7 +138,7 @@ def _events(
         whole_microseconds=_whole_microseconds(columns),
         integers=columns.integers,
         texts=columns.texts,
-        properties=outline.properties,
+        properties={key: outline.properties[key] for key in outline.properties if key != EVENTS},
         dropped=repairs.dropped,
         repaired=repairs.repaired,
         notes=notes,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import re
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -60,13 +61,22 @@ _OBJECTS: Final = {
 """Other JSON files, by keys that they all have."""
 
 
-def described_json(properties: Mapping[str, Any]) -> str:
-    """What a JSON object without traceEvents looks like, from its top-level keys."""
+_KINDS: Final = {type(None): "null", str: "a string", bool: "a boolean"}
+
+
+def described_json(properties: Mapping[str, Any], *, damaged: bool) -> str:
+    """What a JSON object without a list of traceEvents looks like, from its top-level keys.
+
+    It is `damaged` where more stands in it than these.
+    """
     for keys, meaning in _OBJECTS.items():
         if keys <= properties.keys():
             return meaning
+    if "traceEvents" in properties:
+        kind = _KINDS.get(type(properties["traceEvents"]), "a number")
+        return f"a JSON object whose traceEvents are {kind} and not a list of events"
     if not properties:
-        return "an empty JSON object"
+        return "text in braces that is no JSON" if damaged else "an empty JSON object"
     shown = ", ".join(repr(key) for key in list(properties)[:_LISTED])
     more = ", ..." if len(properties) > _LISTED else ""
     return f"a JSON object with the keys {shown}{more}"
@@ -77,6 +87,25 @@ def described_list(first: bytes, *, nested: bool) -> str:
     if nested:
         return "a list of lists, perhaps a memory timeline (export_memory_timeline)"
     return f"a JSON list of values such as {first[:_SHOWN].decode('utf-8', 'replace')}"
+
+
+_FIRST_KEY = re.compile(rb'(?:\xef\xbb\xbf|\s)*\[\s*\{\s*"([^"\\]{1,200})"\s*:')
+_FIELDS: Final = frozenset(
+    {b"ph", b"cat", b"name", b"pid", b"tid", b"ts", b"dur", b"id", b"id2", b"args", b"bp", b"s",
+     b"tts", b"tdur", b"cname", b"sf", b"stack"}
+)  # fmt: skip
+"""What an entry may begin with, whatever else it lacks."""
+
+
+def described_objects(start: bytes) -> str | None:
+    """What the JSON list that a file starts with holds, where its objects are no events."""
+    first = _FIRST_KEY.match(start)
+    if first is None or first[1] in _FIELDS:
+        return None
+    if b'"traceEvents"' in start:
+        return "a JSON list of traces; each has to be in a file of its own"
+    key = first[1].decode("utf-8", "replace")
+    return f"a JSON list of objects that are no events; the first key is {key!r}"
 
 
 def _is_text(start: bytes) -> bool:

@@ -17,6 +17,8 @@ from traceview.trace import Note
 
 _ENTRY_END = re.compile(rb'\}\s*(?:,?\s*(?=\{\s*["}])|(?=\]\s*(?:[\]},]|\Z)))')
 _ENTRY_START = re.compile(rb'\{\s*"(?:ph|cat|pid|tid|ts)"\s*:')
+_FIELD = re.compile(rb'"(?:ph|cat|name|pid|tid|ts|dur|args)"\s*:')
+_LONGEST_FIELD: Final = 1 << 6
 _STRAY: Final = {b",": "stray_comma", b"[": "wrapped_list", b"}": "stray_bracket"}
 _CANDIDATES: Final = 8
 _LOOK: Final = 1 << 16
@@ -54,19 +56,24 @@ _MEANING: Final = {
     "bare_word": "a bare N/A, nan, inf or the like was read as missing",
     "control_character": "a raw control character within a string was kept",
     "cut_end": "the text ends inside an entry, which was dropped",
+    "events_twice": "a second traceEvents was read as part of the first",
     "float_for_integer": "an integer was written as a float",
     "impossible_time": "a time that is no number, or beyond 292 years, was read as missing",
     "integer_too_large": "an integer beyond 64 bits was read as missing",
     "invalid_utf8": "bytes that are no UTF-8 were replaced by U+FFFD",
     "lone_surrogate": "half of a surrogate pair was replaced by U+FFFD",
     "malformed_number": "a number was not written as JSON has it",
-    "metadata": "a property beside the events is not well-formed",
+    "metadata": "a property beside the events was not well-formed",
+    "metadata_lost": "a property beside the events is beyond repair and was dropped",
+    "missing_brace": "the opening brace of an entry was missing",
     "missing_comma": "a comma was missing",
     "missing_quote": "a quote was missing",
     "no_event": "an entry that is no object was dropped",
+    "property_twice": "a property beside the events was written again, and the last one counts",
     "stray_bracket": "a closing bracket too many was passed over",
     "stray_comma": "a comma too many was passed over",
     "unclosed": "the array of events is not closed",
+    "unclosed_object": "the text ends before the last brace of the trace",
     "unescaped_quote": "a quote within a string was not escaped",
     "unreadable": "an entry beyond repair was dropped",
     "wrapped_list": "a list of events within the list of events was read as part of it",
@@ -82,33 +89,56 @@ def _places(offsets: list[int]) -> str:
 class EntryReader:
     """Reads single entries of the array of events, damaged ones too."""
 
-    def __init__(self, window: Window, repairs: Repairs) -> None:
+    def __init__(self, window: Window, repairs: Repairs, first: int = 0) -> None:
         self._window = window
         self._repairs = repairs
+        self._first = first
+        self._depth = 1
 
-    def read(self, *, first: bool) -> tuple[list[Row], bool]:
-        """Read on by one entry and what separates it: its rows, and whether the array has ended.
+    @property
+    def open(self) -> bool:
+        """The array, or a list within it that was read as part of it, has not ended yet."""
+        return self._depth > 0
 
-        `first` tells that no entry of this array has been read yet.
+    def close(self) -> None:
+        """Its bracket was read."""
+        window = self._window
+        self._depth -= 1
+        while self.open and window.skip_space() == b"]":
+            window.position += 1
+            self._depth -= 1
+        if self.open and window.skip_space() == b",":
+            window.position += 1
+
+    def read(self, rows: int) -> list[Row]:
+        """Read on by one entry and what separates it: what became of it.
+
+        `rows` is how many rows there are so far; the first of this array was told at its start.
         """
         window = self._window
         mark = window.skip_space()
         offset = window.offset
         if mark == b"]":
             window.position += 1
-            if not first:
+            if rows != self._first:
                 self._repairs.add("stray_comma", offset)
-            return [], True
+            self.close()
+            return []
         if mark in _STRAY and not self._closes_all(mark):
             window.position += 1
             self._repairs.add(_STRAY[mark], offset)
-            return [], False
+            self._depth += mark == b"["
+            if mark == b"}":
+                self._separate(lost=True)
+            return []
         if mark in {b"", b"}"} or (mark == b'"' and self._is_key()):
-            self._repairs.add("unclosed", offset)
-            return [], True
-        value = window.value()
-        rows = self._well_formed(value) if value is not None else self._damaged()
-        return rows, self._separated()
+            self._end(offset)
+            return []
+        dropped = self._repairs.dropped
+        value = None if self._lacks_brace(mark) else window.value()
+        found = self._well_formed(value) if value is not None else self._damaged()
+        self._separate(lost=self._repairs.dropped > dropped)
+        return found
 
     def _well_formed(self, value: bytes) -> list[Row]:
         window = self._window
@@ -121,7 +151,7 @@ class EntryReader:
             return []
         try:
             result = row(value)
-        except (msgspec.DecodeError, UnicodeDecodeError):
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             repair = mended(value)
             if repair is not None:
                 return self._row(repair, offset)
@@ -133,7 +163,7 @@ class EntryReader:
     def _row(self, repair: Mended, offset: int) -> list[Row]:
         try:
             result = row(repair.text)
-        except msgspec.DecodeError:
+        except (msgspec.DecodeError, RecursionError):
             self._repairs.dropped += 1
             self._repairs.add("no_event", offset)
             return []
@@ -152,7 +182,7 @@ class EntryReader:
         window, offset = self._window, self._window.offset
         ends = list(self._possible_ends())
         for end in ends:
-            repair = mended(window.data[window.position : end])
+            repair = self._mended(window.data[window.position : end])
             if repair is not None:
                 window.position = end
                 return self._row(repair, offset)
@@ -162,6 +192,20 @@ class EntryReader:
         self._repairs.add("unreadable" if stops or not window.final else "cut_end", offset)
         window.position = min(stops, default=len(window.data))
         return []
+
+    def _mended(self, text: bytes) -> Mended | None:
+        if not self._lacks_brace(text[:1]):
+            return mended(text)
+        repair = mended(b"{" + text)
+        return repair and Mended(repair.text, ("missing_brace", *repair.kinds))
+
+    def _lacks_brace(self, mark: bytes) -> bool:
+        """At the position stands a key of an entry, and not one of what is around the array."""
+        window = self._window
+        if mark != b'"':
+            return False
+        window.look_ahead(_LONGEST_FIELD)
+        return _FIELD.match(window.data, window.position) is not None
 
     def _possible_ends(self) -> Iterator[int]:
         """Where the entry at the window's position may end, nearest first."""
@@ -179,18 +223,28 @@ class EntryReader:
         if window.final and window.data.rstrip().endswith(b"}"):
             yield len(window.data.rstrip())
 
-    def _separated(self) -> bool:
+    def _separate(self, *, lost: bool) -> None:
+        """Read what stands between an entry and the next one.
+
+        Where the entry is `lost` nobody knows whether its comma was.
+        """
         window = self._window
         mark = window.skip_space()
-        if mark in {b",", b"]"}:
+        if mark == b"]":
             window.position += 1
-            return mark == b"]"
-        if mark == b"" or self._closes_all(mark):
-            if "cut_end" not in self._repairs.offsets:
-                self._repairs.add("unclosed", window.offset)
-            return True
-        self._repairs.add("missing_comma", window.offset)
-        return False
+            self.close()
+        elif mark == b",":
+            window.position += 1
+        elif mark == b"" or self._closes_all(mark):
+            self._end(window.offset)
+        elif mark != b"}" and not lost:
+            self._repairs.add("missing_comma", window.offset)
+
+    def _end(self, offset: int) -> None:
+        """The text ends, and with it all that is open."""
+        self._depth = 0
+        if "cut_end" not in self._repairs.offsets:
+            self._repairs.add("unclosed", offset)
 
     def _closes_all(self, mark: bytes) -> bool:
         """The text ends with the bracket at the position: that of the array is missing."""
@@ -203,6 +257,5 @@ class EntryReader:
     def _is_key(self) -> bool:
         """A property follows: the bracket of the array is missing."""
         window = self._window
-        value = window.value()
-        behind = window.data[window.position + len(value or b"") :].lstrip()
-        return value is not None and behind.startswith(b":")
+        value = None if self._lacks_brace(b'"') else window.value()
+        return value is not None and window.behind(value) == b":"

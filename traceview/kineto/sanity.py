@@ -14,18 +14,28 @@ from traceview.intervals import Ints
 _SECOND = 10**9
 _LONGEST = 24 * 3600 * _SECOND
 """No piece of device work takes a day; profilers do write centuries."""
+PADDING = 891
+"""What .9 says more than 9 ns, and .99 more than 99."""
+_ENOUGH = 1000
+_COARSEST = 10
+"""A clock whose steps leave no fraction below 100 ns has no more fractions than this."""
+_SINCE = 1_710_720_000 * _SECOND
+"""The 18th of March 2024."""
 _FAR = 10
 """A record this many recordings away from the recording does not belong to it."""
 
 
-def corrupt(starts: Ints, durations: Ints, host: Ints) -> dict[str, NDArray[np.bool_]]:
+def corrupt(
+    starts: Ints, durations: Ints, known: NDArray[np.bool_], host: Ints
+) -> dict[str, NDArray[np.bool_]]:
     """A mask a kind of fault over device records; times are the file's own.
 
-    `host` are the starts of the host events.
+    `known` tells which durations are stated; `host` are the starts of the host events.
     """
     negative = durations < 0
     impossible = durations > _LONGEST
-    reference = host[host != 0] if host.size else starts[~negative & ~impossible & (starts != 0)]
+    sound = known & ~negative & ~impossible
+    reference = host[host != 0] if host.size else starts[sound & (starts != 0)]
     away = np.zeros(starts.size, dtype=bool)
     zero = away.copy()
     if reference.size:
@@ -34,9 +44,28 @@ def corrupt(starts: Ints, durations: Ints, host: Ints) -> dict[str, NDArray[np.b
     return {
         "negative duration": negative,
         "impossible duration": impossible & ~negative,
-        "zero time": zero & ~negative & ~impossible,
-        "time outside the recording": away & ~zero & ~negative & ~impossible,
+        "no duration": ~known,
+        "zero time": zero & sound,
+        "time outside the recording": away & ~zero & sound,
     }
+
+
+def unpadded(starts: Ints) -> NDArray[np.bool_]:
+    """Which times may be up to `PADDING` ns too late, in a file whose fractions were not padded.
+
+    Builds of PyTorch of March 2024 wrote 5 ns as .5 and 50 ns as .50 (format notes, 1.5). Then no
+    fraction is below 100 ns, as one in ten is otherwise: of a thousand times that cannot be by
+    chance, and of a clock that steps by less than 100 ns neither.
+    """
+    fractions = starts % 1000
+    counts = np.bincount(fractions, minlength=1000)
+    told = (
+        starts.size >= _ENOUGH
+        and int(starts.min()) >= _SINCE
+        and not counts[1:100].any()
+        and np.count_nonzero(counts) > _COARSEST
+    )
+    return np.asarray((fractions % 10 == 0) & (fractions > 0) & told)
 
 
 def misplaced(starts: Ints, durations: Ints) -> NDArray[np.bool_]:

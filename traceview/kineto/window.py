@@ -23,10 +23,10 @@ An entry is nearly always shorter, so that a text is read without a copy of all 
 class Window:
     """`data[position:]` is what has not been read yet; `final` when no more will come."""
 
-    def __init__(self, blocks: Iterator[bytes]) -> None:
+    def __init__(self, blocks: Iterator[bytes], begin: int = 0) -> None:
         self._blocks = blocks
         self._block = b""
-        self._base = 0
+        self._base = begin
         self.data = b""
         self.position = 0
         self.final = False
@@ -67,6 +67,14 @@ class Window:
         self.data, self._block = self._block, b""
         self.position = _SEAM - left
 
+    def drain(self) -> int:
+        """Pass over all that was not read; how many bytes that are."""
+        begin = self.offset
+        self.position = len(self.data)
+        while self.more():
+            self.position = len(self.data)
+        return self.offset - begin
+
     @property
     def left(self) -> int:
         """How many bytes in memory have not been read yet."""
@@ -85,6 +93,15 @@ class Window:
             self.position = match.end() if match else self.position
             if self.position < len(self.data):
                 return self.data[self.position : self.position + 1]
+            if self.final or not self.more():
+                return b""
+
+    def behind(self, value: bytes) -> bytes:
+        """The first byte behind `value`, which is at `position`, that is no white space."""
+        while True:
+            match = _SPACE.match(self.data, self.position + len(value))
+            if match and match.end() < len(self.data):
+                return self.data[match.end() : match.end() + 1]
             if self.final or not self.more():
                 return b""
 

@@ -169,7 +169,8 @@ def recorded(trace: Trace) -> pd.DataFrame:
 
 
 def _by_category(frame: pd.DataFrame) -> pd.DataFrame:
-    label, names = pd.factorize(frame[s.CATEGORY].astype("string"), sort=True)
+    category = frame[s.CATEGORY].astype("string")
+    label, names = pd.factorize(category, sort=True, use_na_sentinel=False)
     start = frame[s.START_NS].to_numpy()
     usable = np.flatnonzero(~frame[s.CORRUPT].to_numpy()) if s.CORRUPT in frame else slice(None)
     end = start + frame[s.DURATION_NS].to_numpy()

@@ -18,14 +18,16 @@ from traceview.trace import Metadata, Trace
 from traceview.units import Unit
 
 SCHEMA = "traceview.doctor/1"
-NATIVE, PYTHON = "native code", "Python, several times slower: the native code was not built"
-"""The decoders."""
+_DECODERS = {
+    "native": "native code",
+    "python": "Python, several times slower: the native code was not built",
+}
 
 
-def document(trace: Trace, *, decoder: str | None = None) -> Document:
-    """The report; `decoder` is what read the file, in words."""
+def document(trace: Trace) -> Document:
+    """The report."""
     supplied, events = views(trace), recorded(trace)
-    facts = tuple(_facts(trace.metadata, decoder))
+    facts = tuple(_facts(trace.metadata))
     event_fields = {
         s.CATEGORY: field(s.CATEGORY, "category"),
         s.ENTRIES: field(s.ENTRIES, "events"),
@@ -68,7 +70,7 @@ def _lead(trace: Trace, supplied: pd.DataFrame) -> Iterator[str]:
             yield f"{words}: {', '.join(map(str, names))}."
 
 
-def _facts(metadata: Metadata, decoder: str | None) -> Iterator[tuple[Value, Value]]:
+def _facts(metadata: Metadata) -> Iterator[tuple[Value, Value]]:
     dialect = next((note.text for note in metadata.notes if note.code == "dialect"), None)
     yield "file", PurePath(metadata.path).name if metadata.path else None
     yield "recorder", dialect or "PyTorch profiler (Kineto)"
@@ -88,8 +90,8 @@ def _facts(metadata: Metadata, decoder: str | None) -> Iterator[tuple[Value, Val
     yield "resolution", units.text(metadata.resolution_ns, Unit.NS)
     phases = (f"{count:,} {phase}" for phase, count in sorted(metadata.events.items()))
     yield "entries by phase", ", ".join(phases) or "none"
-    if decoder is not None:
-        yield "read by", decoder
+    if metadata.decoder in _DECODERS:
+        yield "read by", _DECODERS[metadata.decoder]
 
 
 def _linked(trace: Trace) -> Iterator[str]:
