@@ -40,3 +40,13 @@ def test_missing_is_missing() -> None:
 def test_a_column_is_its_name() -> None:
     assert pd.DataFrame({"busy_ns": [3]})[s.BUSY_NS].tolist() == [3]
     assert s.BUSY_NS.unit is Unit.NS
+
+
+def test_a_frame_of_rows_has_their_values_in_the_order_of_the_columns() -> None:
+    frame = s.STREAMS.of_rows([(0, None, 5, 1), (1, 7, 6, 2)])
+    assert frame.equals(
+        s.STREAMS.frame(
+            {s.DEVICE_ID: [0, 1], s.STREAM: [None, 7], s.BUSY_NS: [5, 6], s.EVENTS: [1, 2]}
+        )
+    )
+    assert s.STREAMS.of_rows([]).equals(s.STREAMS.empty())

@@ -7,7 +7,7 @@ start, sizes int64 bytes; what may be missing has a nullable dtype and is missin
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -54,6 +54,10 @@ class Schema:
             {str(column): _typed(values[column], column.dtype) for column in self.columns},
             copy=copy,
         )
+
+    def of_rows(self, rows: Sequence[Sequence[Any]]) -> pd.DataFrame:
+        """A frame of these rows, each with a value a column, in the order of the columns."""
+        return self.frame({c: [row[i] for row in rows] for i, c in enumerate(self.columns)})
 
     def empty(self) -> pd.DataFrame:
         """A frame of no rows."""

@@ -161,9 +161,7 @@ def quantities(sides: Sides, margins: Mapping[str, float] | None = None) -> pd.D
         names = ", ".join(sorted(unknown))
         raise UsageError(f"no quantity {names}; there are {', '.join(MARGINS)}")
     rows = _together([_row(sides, name, chosen[name]) for name in MARGINS])
-    cells = [row.cells() for row in rows]
-    columns = s.QUANTITIES.columns
-    return s.QUANTITIES.frame({c: [row[i] for row in cells] for i, c in enumerate(columns)})
+    return s.QUANTITIES.of_rows([row.cells() for row in rows])
 
 
 def values(side: Sequence[Measured], name: str) -> list[float | None]:

@@ -21,9 +21,7 @@ def coverage(trace: Trace) -> pd.DataFrame:
     supply it, then what is counted apart.
     """
     notes = [*trace.metadata.notes, *_lacking(trace), *_apart(trace)]
-    columns = s.COVERAGE.columns
-    rows = [(note.code, note.text, note.count, note.ns) for note in notes]
-    return s.COVERAGE.frame({c: [row[i] for row in rows] for i, c in enumerate(columns)})
+    return s.COVERAGE.of_rows([(note.code, note.text, note.count, note.ns) for note in notes])
 
 
 def _lacking(trace: Trace) -> Iterator[Note]:

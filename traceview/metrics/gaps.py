@@ -143,7 +143,7 @@ def idle(trace: Trace, windows: pd.DataFrame | None = None) -> pd.DataFrame:
         if column.any()
     ]
     rows.sort(key=lambda row: (row[0], -row[3]))
-    return s.IDLE.frame({c: [row[i] for row in rows] for i, c in enumerate(s.IDLE.columns)})
+    return s.IDLE.of_rows(rows)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -101,7 +101,7 @@ def memory_peaks(trace: Trace) -> pd.DataFrame:
         )
         for device in _devices(trace)
     ]
-    return _frame(s.MEMORY_PEAKS, rows)
+    return s.MEMORY_PEAKS.of_rows(rows)
 
 
 def memory_at_peak(
@@ -147,7 +147,7 @@ def memory_steps(trace: Trace, steps: pd.DataFrame) -> pd.DataFrame:
     what it begins with. Blocks that live no longer than the step are `temporary_bytes`.
     """
     rows = [row for device in _devices(trace) for row in _steps(device, steps)]
-    return _frame(s.MEMORY_STEPS, rows)
+    return s.MEMORY_STEPS.of_rows(rows)
 
 
 def memory_failures(trace: Trace) -> pd.DataFrame:
@@ -281,7 +281,3 @@ def _steps(device: _Device, steps: pd.DataFrame) -> Iterator[tuple[object, ...]]
             int(-size[size < 0].sum()),
             int(size[(size > 0) & (partner >= 0) & (partner < high)].sum()) if located else pd.NA,
         )
-
-
-def _frame(schema: s.Schema, rows: Sequence[tuple[object, ...]]) -> pd.DataFrame:
-    return schema.frame({c: [row[i] for row in rows] for i, c in enumerate(schema.columns)})

@@ -133,9 +133,7 @@ def steady_windows(
         for run in _runs(numbers, usable[numbers]):
             window = _window(start[mine], end[mine], step[mine], run)
             rows += [(int(device), *window)] if window else []
-    columns = s.WINDOWS.columns
-    windows = s.WINDOWS.frame({c: [row[i] for row in rows] for i, c in enumerate(columns)})
-    return windows, table[usable]
+    return s.WINDOWS.of_rows(rows), table[usable]
 
 
 def _window(start: Ints, end: Ints, step: Ints, run: NDArray[np.intp]) -> tuple[int, int] | None:

@@ -134,8 +134,7 @@ def views(trace: Trace) -> pd.DataFrame:
         for view, (needed, wanted) in _VIEWS.items()
         for row in _rows(view, lacking(needed), lacking(wanted))
     ]
-    columns = s.VIEWS.columns
-    return s.VIEWS.frame({c: [row[i] for row in rows] for i, c in enumerate(columns)})
+    return s.VIEWS.of_rows(rows)
 
 
 def _rows(
