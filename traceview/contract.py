@@ -7,10 +7,13 @@ A report keeps all that its schema requires and may add keys. Meanings and units
 
 from __future__ import annotations
 
+from enum import StrEnum
 from typing import Any
 
 from traceview import schema as s
+from traceview.diff import Comparability
 from traceview.schema import Column, Schema
+from traceview.stats import Verdict
 from traceview.units import Unit
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
@@ -68,6 +71,10 @@ def _of(kind: str, meaning: str = "", *, missing: bool = False) -> Node:
     return node | {"description": meaning} if meaning else node
 
 
+def _one_of(words: type[StrEnum]) -> Node:
+    return {"enum": [word.value for word in words]}
+
+
 def _sides(node: Node) -> Node:
     return _object({"before": node, "after": node})
 
@@ -92,13 +99,12 @@ _TRACE = _object(
 _DEVICE = _of("integer", "index of the device")
 _STREAM_COLUMNS = (s.STREAM, s.BUSY_NS, s.EVENTS)
 _INTERVAL = {"type": ["array", "null"], "items": _of("number"), "minItems": 2, "maxItems": 2}
-_VERDICTS = ["improved", "regressed", "same", "cannot_tell"]
 _QUANTITY = _columns(
-    tuple(c for c in s.QUANTITIES.columns if c not in ("interval_low", "interval_high"))
+    tuple(c for c in s.QUANTITIES.columns if c not in (s.INTERVAL_LOW, s.INTERVAL_HIGH))
 ) | {
     "interval": _INTERVAL,
-    "verdict": {"enum": _VERDICTS},
-    "reasons": _array(_TEXT),
+    str(s.VERDICT): _one_of(Verdict),
+    str(s.REASONS): _array(_TEXT),
 }
 
 
@@ -145,7 +151,7 @@ _SUMMARY = _of_trace(
 _DIFF = {
     "comparable": _object(
         {
-            "verdict": {"enum": ["yes", "with_reservations", "no"]},
+            "verdict": _one_of(Comparability),
             "reasons": _array(_object({"code": _TEXT, "text": _TEXT})),
         }
     ),
@@ -159,7 +165,9 @@ _DIFF = {
             "replaced": _rows(s.REPLACED),
         }
     ),
-    "structure": _array(_object({"fact": _TEXT, "before": {}, "after": {}})),
+    "structure": _array(
+        _object({str(s.FACT): _TEXT, str(s.BEFORE_FACT): {}, str(s.AFTER_FACT): {}})
+    ),
     "memory": _rows(s.MEMORY_DELTA, device=_DEVICE),
     "spread": _rows(s.SPREAD),
     "outside": _sides(

@@ -608,7 +608,7 @@ CONFIDENCE = Column(
 LABEL = Column("label", "string", _TEXT, "of a replacement: the ops before -> the ops after")
 ROW = Column("row", "int64", _ID, "row of the attribution")
 SIDE = Column("side", "string", _TEXT, "before or after")
-CALLS = Column("calls", "float64", _COUNT, "calls a step")
+CALLS_A_STEP = Column("calls", "float64", _COUNT, "calls a step")
 
 FACT = Column("fact", "string", _TEXT, "what was counted, a step")
 BEFORE_FACT = Column("before", "string", _TEXT, "count before; a range where steps differ")
@@ -645,7 +645,9 @@ ATTRIBUTION = Schema(
      LABEL),
 )  # fmt: skip
 REPLACED = Schema(
-    "replaced", "what a replaced row of the attribution consists of", (ROW, SIDE, PATH, NS, CALLS)
+    "replaced",
+    "what a replaced row of the attribution consists of",
+    (ROW, SIDE, PATH, NS, CALLS_A_STEP),
 )
 STRUCTURE = Schema("structure", "exact facts that differ, a step", (FACT, BEFORE_FACT, AFTER_FACT))
 MEMORY_DELTA = Schema(

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import Any
 
-from traceview import units
+from traceview import stats, units
 from traceview.diff.judge import SHARES
 from traceview.document import Document, Field, Section, Table, Value
 from traceview.experiment import Entry, Observed, Record, Verdict
@@ -106,8 +106,8 @@ def _quantities(seen: Observed) -> Table:
 
 
 def _known(quantity: Quantity) -> str:
-    if quantity.interval is None or quantity.basis == "exact":
-        return "" if quantity.verdict == "cannot_tell" else quantity.basis
+    if quantity.interval is None or quantity.basis == stats.Basis.EXACT:
+        return "" if quantity.verdict == stats.Verdict.CANNOT_TELL else quantity.basis
     shares = quantity.quantity in SHARES
     ends = (units.percent(end) if shares else units.ratio(end) for end in quantity.interval)
     what = " of the period" if shares else ""
