@@ -22,12 +22,6 @@ class Verdict(StrEnum):
     SAME = "same"
     CANNOT_TELL = "cannot_tell"
 
-    @property
-    def mirrored(self) -> Verdict:
-        """The verdict on the same two sides, the other way round."""
-        swapped = {Verdict.IMPROVED: Verdict.REGRESSED, Verdict.REGRESSED: Verdict.IMPROVED}
-        return swapped.get(self, self)
-
 
 class Basis(StrEnum):
     """Where the width of an interval comes from."""

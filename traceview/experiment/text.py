@@ -211,7 +211,7 @@ def _record(front: _Front) -> Record:
     if front.data.get("schema") != SCHEMA:
         found = front.data.get("schema", "missing")
         raise _Damage(front.line(("schema",)), f"the schema is {found}, not {SCHEMA}")
-    _check_names(front, (), (*Plan.__dataclass_fields__, "schema", *_MADE))
+    _check_names(front, (*Plan.__dataclass_fields__, "schema", *_MADE))
     own = _converted(front, front.data, Plan)
     for role in ("predict", "falsified_if"):
         for number, claim in enumerate(getattr(own, role)):
@@ -244,12 +244,12 @@ def _in_words(text: str, place: Place) -> str:
     return where + plain[0].lower() + plain[1:]
 
 
-def _check_names(front: _Front, place: Place, known: tuple[str, ...]) -> None:
+def _check_names(front: _Front, known: tuple[str, ...]) -> None:
     """Refuse a key that is nearly one of the known ones; others are somebody's own."""
     for key in front.data:
         near = get_close_matches(str(key), known, 1, _NEARLY)
         if str(key) not in known and near and near[0] not in front.data:
-            line = front.line((*place, str(key)))
+            line = front.line((str(key),))
             raise _Damage(line, f"no key `{key}`; did you mean {near[0]}?")
 
 
