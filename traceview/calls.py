@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from traceview import schema as s
 from traceview.context import covering, thread_numbers
-from traceview.trace import ANNOTATION, LAUNCHING, OP, STEP_PREFIX, Trace, named
+from traceview.trace import ANNOTATION, LAUNCHING, OP, STEP_PREFIX, SYNC_RECORD, Trace, named
 
 SYNCHRONIZE = "synchronize"
 BLOCKING_COPY = "blocking_copy"
@@ -104,6 +104,13 @@ def without_work(trace: Trace) -> pd.DataFrame:
     owned = pd.MultiIndex.from_arrays([work[s.PROCESS].astype("str"), work[s.CORRELATION]])
     mine = pd.MultiIndex.from_arrays([calls[s.PROCESS].astype("str"), calls[s.CORRELATION]])
     return calls[~mine.isin(owned) & calls[s.CORRELATION].notna().to_numpy()]
+
+
+def sync_records(trace: Trace) -> pd.DataFrame:
+    """What the recording says of the streams of each call that waits, by its correlation."""
+    records = trace.host_of(SYNC_RECORD)
+    known = records[records[s.CORRELATION].notna()].drop_duplicates(s.CORRELATION)
+    return known.set_index(s.CORRELATION)
 
 
 def event_records(trace: Trace) -> pd.DataFrame:

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from traceview import schema as s
 from traceview.intervals import Ints, innermost
-from traceview.trace import ANNOTATION, FRAME, OP, STEP_PREFIX, Trace
+from traceview.trace import ANNOTATION, FRAME, OP, STEP_PREFIX, Trace, extent
 
 
 def thread_numbers(trace: Trace, frame: pd.DataFrame) -> Ints:
@@ -31,8 +31,7 @@ def covering(trace: Trace, category: str, threads: Ints, times: ArrayLike) -> ND
     """
     events = trace.host_of(category, called=lambda name: not name.startswith(STEP_PREFIX))
     numbers = thread_numbers(trace, events)
-    starts = events[s.START_NS].to_numpy()
-    ends = starts + events[s.DURATION_NS].to_numpy()
+    starts, ends = extent(events)
     at = np.asarray(times, dtype=np.int64)
     if starts.size == 0 or at.size == 0:
         return np.full(at.size, -1)

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from traceview import intervals, units
 from traceview import schema as s
+from traceview.busy import union
 from traceview.calls import PAGEABLE_COPY
 from traceview.diff.judge import BUSY_SD, HOST_SD, LAUNCH_SD, MARGINS, PERIOD_SD
 from traceview.diff.measure import Measured, total, typical
@@ -29,7 +30,6 @@ from traceview.metrics.syncs import sync_sites, syncs
 from traceview.metrics.utilization import devices
 from traceview.trace import CPU, KERNEL, MEMCPY, MEMSET, named
 from traceview.units import Unit
-from traceview.workload import declared
 
 Value = int | float | str | None
 Rows = NDArray[np.bool_]
@@ -222,43 +222,39 @@ def _reserved(recording: Measured, _argument: str) -> Value:
 
 def _of_category(category: str) -> _Of:
     def of(recording: Measured, _argument: str) -> Value:
-        return _union(recording, (recording.work[s.CATEGORY] == category).to_numpy())
+        return _busy_with(recording, (recording.work[s.CATEGORY] == category).to_numpy())
 
     return of
 
 
 def _communication(recording: Measured, _argument: str) -> Value:
-    return _union(recording, named(recording.work, is_communication))
+    return _busy_with(recording, named(recording.work, is_communication))
 
 
-def _union(recording: Measured, rows: Rows) -> float | None:
-    """The union of some device work a step, device by device."""
+def _busy_with(recording: Measured, rows: Rows) -> float | None:
+    """How long the devices are busy with some of the work, a step."""
     if not recording.has_device:
         return None
-    work = recording.work[rows]
-    start = work[s.START_NS].to_numpy()
-    numbers, place = np.unique(work[s.DEVICE_ID].to_numpy(), return_inverse=True)
-    end = start + work[s.DURATION_NS].to_numpy()
-    return int(intervals.union_lengths(place, start, end, numbers.size).sum()) / recording.count
+    return union(recording.work[rows]) / recording.count
 
 
 def _numerics(recording: Measured, _argument: str) -> Value:
-    told = declared(recording.trace.metadata.properties)
+    told = recording.declared
     return told.numerics.verdict if told else None
 
 
 def _numerics_text(recording: Measured, _argument: str) -> str:
-    told = declared(recording.trace.metadata.properties)
+    told = recording.declared
     return told.numerics.text if told else ""
 
 
 def _outside(recording: Measured, _argument: str) -> Value:
-    told = declared(recording.trace.metadata.properties)
+    told = recording.declared
     return median(told.outside.event_ns) if told and told.outside.event_ns else None
 
 
 def _cold(recording: Measured, _argument: str) -> Value:
-    told = declared(recording.trace.metadata.properties)
+    told = recording.declared
     return told.outside.cold_start_ns if told else None
 
 

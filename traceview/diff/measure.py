@@ -19,7 +19,8 @@ from traceview.metrics.memory import memory_peaks
 from traceview.metrics.steps import steady_windows, steps
 from traceview.metrics.syncs import syncs
 from traceview.owners import owners
-from traceview.trace import CPU, MEMCPY, Trace, named
+from traceview.trace import CPU, MEMCPY, Trace, extent, named
+from traceview.workload import Workload, declared
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +45,11 @@ class Measured:
     sync_stall_ns: int | None
     peaks: pd.DataFrame
     typical: Mapping[str, float]
+
+    @property
+    def declared(self) -> Workload | None:
+        """What the recording says of itself; None if it says nothing."""
+        return declared(self.trace.metadata.properties)
 
     @property
     def has_device(self) -> bool:
@@ -157,8 +163,7 @@ def _work_within(trace: Trace, windows: pd.DataFrame) -> pd.DataFrame:
     paths = (s.ANNOTATION_PATH, s.MODULE_PATH, s.OP_PATH, s.OWNER_OP)
     work = trace.work.assign(**{column: owned[column] for column in paths})
     work = work.assign(**{s.ACCOMPANIED: _accompanied(work)})
-    start = work[s.START_NS].to_numpy()
-    end = start + work[s.DURATION_NS].to_numpy()
+    start, end = extent(work)
     device = work[s.DEVICE_ID].to_numpy()
     pieces = []
     for number, low, high in windows.itertuples(index=False):
@@ -178,8 +183,7 @@ def _work_within(trace: Trace, windows: pd.DataFrame) -> pd.DataFrame:
 def _accompanied(work: pd.DataFrame) -> NDArray[np.bool_]:
     """Which kernels overlap communication or a copy on their device, which slows them down."""
     moves = named(work, is_communication) | (work[s.CATEGORY] == MEMCPY).to_numpy()
-    start = work[s.START_NS].to_numpy()
-    end = start + work[s.DURATION_NS].to_numpy()
+    start, end = extent(work)
     device = work[s.DEVICE_ID].to_numpy()
     result = np.zeros(len(work), dtype=bool)
     for number in np.unique(device):

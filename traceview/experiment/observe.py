@@ -37,7 +37,6 @@ from traceview.experiment.record import (
 )
 from traceview.stats import Verdict
 from traceview.trace import Trace
-from traceview.workload import declared
 
 _BLOCK = 2**20
 _ORDER: Mapping[bool | None, Order] = {
@@ -180,13 +179,13 @@ def _with_verdict(compared: TraceDiff, verdict: Verdict) -> Iterator[str]:
 
 
 def _work(side: Sequence[Measured]) -> str:
-    told = declared(side[0].trace.metadata.properties)
+    told = side[0].declared
     return (told.work.text or told.work.name) if told else ""
 
 
 def _numerics(side: Sequence[Measured]) -> Numerics:
     """The worst result of a side, and its largest error as a share of what is allowed."""
-    told = [declared(recording.trace.metadata.properties) for recording in side]
+    told = [recording.declared for recording in side]
     stored = [workload.numerics for workload in told if workload is not None]
     if not stored:
         return Numerics()

@@ -38,7 +38,7 @@ from traceview import calls, intervals
 from traceview import schema as s
 from traceview.context import names_at, site, thread_numbers
 from traceview.intervals import Ints
-from traceview.trace import ANNOTATION, FRAME, LAUNCHING, OP, OVERHEAD, Trace
+from traceview.trace import ANNOTATION, FRAME, LAUNCHING, OP, OVERHEAD, SYNC_RECORD, Trace, extent
 
 CAUSES = (
     "sync", "allocation", "memcpy_blocking", "overhead", "dataloader", "launch_call", "cpu_op",
@@ -171,8 +171,7 @@ class _Gaps:
 
 def _gaps(trace: Trace) -> _Gaps:
     work = trace.work
-    start = work[s.START_NS].to_numpy()
-    end = start + work[s.DURATION_NS].to_numpy()
+    start, end = extent(work)
     device = work[s.DEVICE_ID].to_numpy()
     found = [_gaps_of(np.flatnonzero(device == number), start, end) for number in np.unique(device)]
     empty = np.empty((4, 0), dtype=np.int64)
@@ -297,7 +296,7 @@ def _recorders(trace: Trace, waits: Ints) -> Ints:
 
 def _from_sync_record(trace: Trace, waits: pd.DataFrame, column: s.Column) -> Ints:
     """What the cuda_sync record of each wait call says in a column; -1 where there is none."""
-    records = trace.host_of("cuda_sync")
+    records = trace.host_of(SYNC_RECORD)
     known = records[records[s.CORRELATION].notna() & records[column].notna()]
     values = known.drop_duplicates(s.CORRELATION).set_index(s.CORRELATION)[column]
     return waits[s.CORRELATION].map(values).to_numpy(dtype=np.int64, na_value=-1)
@@ -407,8 +406,7 @@ class _Axis:
         if everywhere:
             placeless = (events[s.CATEGORY] == OVERHEAD).to_numpy()
             free = events[placeless]
-            at = free[s.START_NS].to_numpy()
-            till = at + free[s.DURATION_NS].to_numpy()
+            at, till = extent(free)
             every = np.repeat(np.arange(self.threads), at.size)
             start = np.append(start[~placeless], self.place(every, np.tile(at, self.threads)))
             end = np.append(end[~placeless], self.place(every, np.tile(till, self.threads)))

@@ -15,7 +15,7 @@ from traceview.context import site, thread_numbers
 from traceview.errors import UsageError
 from traceview.intervals import Ints
 from traceview.owners import Dimension, Ownership
-from traceview.trace import Trace
+from traceview.trace import ALLOCATOR, OUT_OF_MEMORY, Trace
 
 BEFORE_RECORDING = "allocated before recording"
 NO_ADDRESSES = "owner unknown: no addresses recorded"
@@ -23,7 +23,6 @@ NO_OP = "outside any op"
 OUTSIDE = {"annotation": "outside any annotation", "module": "outside any module"}
 GROUPINGS = ("site", "op", "annotation", "module", "size")
 """How `memory_at_peak` may group: by op and annotation, by one of these, by size."""
-_ALLOCATOR, FAILURE = "[memory]", "[OutOfMemory]"
 _DEVICE = [s.DEVICE_TYPE, s.MEMORY_DEVICE]
 _MIB = 1 << 20
 _SIZES = (
@@ -153,7 +152,7 @@ def memory_steps(trace: Trace, steps: pd.DataFrame) -> pd.DataFrame:
 def memory_failures(trace: Trace) -> pd.DataFrame:
     """The allocations that failed, and where; columns as schema.MEMORY_FAILURES."""
     memory = trace.memory
-    failed = memory[memory[s.NAME] == FAILURE]
+    failed = memory[memory[s.NAME] == OUT_OF_MEMORY]
     around = _around(trace, failed)
     own = (*_DEVICE, s.TIME_NS, s.BYTES, s.ALLOCATED, s.RESERVED)
     return s.MEMORY_FAILURES.frame({**{column: failed[column] for column in own}, **around})
@@ -161,7 +160,7 @@ def memory_failures(trace: Trace) -> pd.DataFrame:
 
 def _devices(trace: Trace) -> Iterator[_Device]:
     memory = trace.memory
-    events = memory[memory[s.NAME] == _ALLOCATOR]
+    events = memory[memory[s.NAME] == ALLOCATOR]
     for (kind, number), mine in events.groupby(_DEVICE, sort=True):
         size = mine[s.BYTES].to_numpy()
         located = mine[s.ADDRESS].notna().to_numpy()

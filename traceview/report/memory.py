@@ -21,7 +21,7 @@ from traceview.trace import CPU, Trace
 from traceview.units import Unit
 
 SCHEMA = "traceview.memory/1"
-_TYPES = {0: "CPU", 1: "CUDA", 6: "HIP", 12: "XPU", 13: "MPS", 18: "MTIA", 20: "custom"}
+_TYPES = {CPU: "CPU", 1: "CUDA", 6: "HIP", 12: "XPU", 13: "MPS", 18: "MTIA", 20: "custom"}
 """c10 device types (format notes, 7.1)."""
 _WAYS = {
     "site": "by op and annotation",
