@@ -35,8 +35,9 @@ from traceview.experiment.record import (
     Role,
     now,
 )
-from traceview.stats import Verdict
+from traceview.stats import Basis, Verdict
 from traceview.trace import Trace
+from traceview.units import Unit
 
 _BLOCK = 2**20
 _ORDER: Mapping[bool | None, Order] = {
@@ -67,7 +68,7 @@ def observe(
         recorded_at=now(),
         prediction=_ORDER[first],
         recordings=recordings,
-        comparable=compared.comparable.value,
+        comparable=compared.comparable,
         work=_work(compared.before),
         fixed=factors.fixed(compared),
         differences=found,
@@ -150,7 +151,7 @@ def _claims(plan: Plan, compared: TraceDiff) -> Iterator[Claimed]:
             reading = finding.reading
             reason = finding.reason if finding.answer is Answer.CANNOT_TELL else ""
             yield Claimed(
-                text, role, reading.unit.value, reading.value, reading.low, reading.high,
+                text, role, reading.unit, reading.value, reading.low, reading.high,
                 reading.basis, reading.origin, reason,
             )  # fmt: skip
 
@@ -159,9 +160,9 @@ def _quantities(compared: TraceDiff) -> Iterator[Quantity]:
     for row in _rows(compared):
         low, high = row[s.INTERVAL_LOW], row[s.INTERVAL_HIGH]
         yield Quantity(
-            row[s.QUANTITY], row[s.UNIT], row[s.BEFORE], row[s.AFTER], row[s.RATIO],
+            row[s.QUANTITY], Unit(row[s.UNIT]), row[s.BEFORE], row[s.AFTER], row[s.RATIO],
             None if low is None else (low, high),
-            row[s.BASIS], row[s.VERDICT], tuple(str(row[s.REASONS] or "").split()),
+            Basis(row[s.BASIS]), Verdict(row[s.VERDICT]), tuple(str(row[s.REASONS] or "").split()),
         )  # fmt: skip
 
 
