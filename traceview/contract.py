@@ -1,5 +1,7 @@
 """The JSON of each report as a JSON Schema, made from the columns of the frames it holds.
 
+That of an experiment is made from the types of its record.
+
 A report keeps all that its schema requires and may add keys. Meanings and units are those of
 `traceview.schema`, so that the two cannot part; the files that the package brings, which
 `traceview schema` prints, are written from here by scripts/write_contracts.py.
@@ -10,8 +12,13 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Any
 
+import msgspec
+
+from traceview import experiment
 from traceview import schema as s
+from traceview.check import Answer
 from traceview.diff import Comparability
+from traceview.experiment import Observed, Plan
 from traceview.schema import Column, Schema
 from traceview.stats import Verdict
 from traceview.units import Unit
@@ -26,15 +33,21 @@ Node = dict[str, Any]
 
 def contracts() -> dict[str, Node]:
     """The schema of each report, by the name of its command."""
-    return {name: _report(name, keys) for name, keys in sorted(_REPORTS.items())}
+    reports = {name: _report(name, keys) for name, keys in _REPORTS.items()}
+    reports |= {
+        "experiment": _report("experiment", _PROBLEMS, **_RECORD, **_DEFINITIONS),
+        "experiments": _report("experiments", {"records": _array(_LISTED)}, **_DEFINITIONS),
+    }
+    return dict(sorted(reports.items()))
 
 
-def _report(name: str, keys: Node) -> Node:
+def _report(name: str, keys: Node, **more: object) -> Node:
     identity = f"traceview.{name}/1"
     return {
         "$schema": DIALECT,
         "title": identity,
         **_object({"schema": {"const": identity}, **keys}),
+        **more,
     }
 
 
@@ -174,6 +187,27 @@ _DIFF = {
         _object({"event_ns": _of("integer", missing=True), "wall_ns": _of("integer", missing=True)})
     ),
 }
+_NAMED = {"name": _TEXT, "meaning": _TEXT}
+_COLUMN = _object({**_NAMED, "dtype": _TEXT, "unit": _one_of(Unit)})
+_CHECK = _object(
+    {
+        "claim": _TEXT,
+        "answer": {"enum": [answer.code for answer in Answer]},
+        "value": {"type": ["number", "string", "null"]},
+        "unit": _one_of(Unit),
+        "interval": _INTERVAL,
+        "basis": _TEXT_OR_NONE,
+        "origin": _TEXT_OR_NONE,
+        "reason": _TEXT_OR_NONE,
+    }
+)
+(_PLAN, _OBSERVED), _PARTS = msgspec.json.schema_components((Plan, Observed))
+_DEFINITIONS = {"$defs": msgspec.json.decode(msgspec.json.encode(_PARTS))}
+_PROBLEMS = {"problems": _array(_object({"line": _COUNT, "text": _TEXT}))}
+_OUTCOME = {"verdict": _one_of(experiment.Verdict), "reason": _TEXT, "observed": _OBSERVED}
+_RECORD = {"anyOf": [{"allOf": [_PLAN, {"properties": _OUTCOME}]}, _object({"file": _TEXT})]}
+"""A record, or the name of the file where it cannot be read."""
+_LISTED = _object(_PROBLEMS) | _RECORD
 _REPORTS: dict[str, Node] = {
     "summary": _SUMMARY,
     "diff": _DIFF,
@@ -213,6 +247,9 @@ _REPORTS: dict[str, Node] = {
     "annotations": _owned(s.ANNOTATIONS),
     "stacks": _owned(s.STACKS),
     "doctor": _of_trace(file={"type": "object"}, recorded=_rows(s.RECORDED), views=_rows(s.VIEWS)),
+    "check": {"checks": _array(_CHECK)},
+    "metrics": {"metrics": _array(_object({**_NAMED, "unit": _TEXT}))},
+    "columns": {"frames": _array(_object({**_NAMED, "columns": _array(_COLUMN)}))},
     "noise": {
         "recordings": _COUNT,
         "device_names": _array(_TEXT),
