@@ -59,6 +59,11 @@ def blocking(trace: Trace) -> pd.Series:
     return kind.drop(closing_synchronize(trace).index)
 
 
+def without_staging(calls: pd.DataFrame) -> pd.DataFrame:
+    """Of blocking calls those that surely block: no copies of pageable memory, which may stall."""
+    return calls[(calls[s.KIND] != PAGEABLE_COPY).to_numpy()]
+
+
 def closing_synchronize(trace: Trace) -> pd.DataFrame:
     """The device synchronize with which the profiler closes a recording: one host row a process.
 

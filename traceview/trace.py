@@ -229,6 +229,11 @@ def extent(events: pd.DataFrame) -> tuple[Ints, Ints]:
     return begin, begin + events[s.DURATION_NS].to_numpy()
 
 
+def of_accelerators(memory: pd.DataFrame) -> pd.DataFrame:
+    """The rows of memory devices that are not the host's own memory."""
+    return memory[(memory[s.DEVICE_TYPE] != CPU).to_numpy()]
+
+
 def named(events: pd.DataFrame, holds: Callable[[str], bool]) -> NDArray[np.bool_]:
     """Which events bear a name for which `holds` is true; it is asked once a distinct name."""
     names = events[s.NAME].cat

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from traceview import intervals
 from traceview import schema as s
-from traceview.calls import PAGEABLE_COPY
+from traceview.calls import without_staging
 from traceview.kernel_names import is_communication
 from traceview.metrics.gaps import idle
 from traceview.metrics.launches import launches
@@ -19,7 +19,7 @@ from traceview.metrics.memory import memory_peaks
 from traceview.metrics.steps import steady_windows, steps
 from traceview.metrics.syncs import syncs
 from traceview.owners import owners
-from traceview.trace import CPU, MEMCPY, Trace, extent, named
+from traceview.trace import MEMCPY, Trace, extent, named, of_accelerators
 from traceview.workload import Workload, declared
 
 
@@ -77,7 +77,7 @@ class Measured:
     @property
     def _chosen_peaks(self) -> pd.DataFrame:
         peaks = self.peaks
-        accelerators = peaks[peaks[s.DEVICE_TYPE] != CPU]
+        accelerators = of_accelerators(peaks)
         return accelerators if len(accelerators) else peaks
 
 
@@ -203,8 +203,7 @@ def _launch_overhead(trace: Trace) -> tuple[intervals.Ints, intervals.Ints]:
 
 def _sync_stall(trace: Trace) -> tuple[intervals.Ints, intervals.Ints]:
     """When each blocking call began and how long it blocked."""
-    calls = syncs(trace)
-    calls = calls[(calls[s.KIND] != PAGEABLE_COPY).to_numpy()]
+    calls = without_staging(syncs(trace))
     return calls[s.START_NS].to_numpy(), calls[s.BLOCKED_NS].to_numpy()
 
 

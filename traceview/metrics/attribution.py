@@ -22,7 +22,7 @@ from traceview.flops import shapes_text
 from traceview.intervals import Ints
 from traceview.kernel_names import short
 from traceview.owners import HOW, Dimension, Moments, Ownership, owners
-from traceview.trace import ALLOCATOR, CPU, Trace
+from traceview.trace import ALLOCATOR, Trace, of_accelerators
 
 LEAKED = "(launched before the recording)"
 LOST = "(launch not recorded)"
@@ -152,7 +152,7 @@ class _View:
         """Where device memory was allocated, and how many bytes."""
         memory = self.trace.memory
         mine = (memory[s.NAME] == ALLOCATOR) & (memory[s.BYTES] > 0)
-        memory = memory[mine & (memory[s.DEVICE_TYPE] != CPU)]
+        memory = of_accelerators(memory[mine])
         threads = thread_numbers(self.trace, memory)
         return self.owned.at(threads, memory[s.TIME_NS]), memory[s.BYTES].to_numpy()
 

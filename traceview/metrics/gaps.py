@@ -40,11 +40,12 @@ from traceview.context import names_at, site, thread_numbers
 from traceview.intervals import Ints
 from traceview.trace import ANNOTATION, FRAME, LAUNCHING, OP, OVERHEAD, SYNC_RECORD, Trace, extent
 
-CAUSES = (
+_HOST_CAUSES = (
     "sync", "allocation", "memcpy_blocking", "overhead", "dataloader", "launch_call", "cpu_op",
-    "python", "unobserved", "launch_latency", "stream_wait", "graph", "queued", "unlinked",
+    "python", "unobserved",
 )  # fmt: skip
-_HOST_CAUSES = CAUSES[:9]
+"""What the launching thread did, first that applies."""
+CAUSES = (*_HOST_CAUSES, "launch_latency", "stream_wait", "graph", "queued", "unlinked")
 _OWN_CAUSES = ("allocation", "memcpy_blocking", "overhead", "dataloader")
 """What keeps its name after a drained queue."""
 _DATALOADER = "enumerate(DataLoader)"
@@ -394,11 +395,8 @@ class _Axis:
 
     def ends_of(self, events: pd.DataFrame) -> tuple[Ints, Ints]:
         thread = thread_numbers(self.trace, events)
-        start = events[s.START_NS].to_numpy()
-        return (
-            self.place(thread, start),
-            self.place(thread, start + events[s.DURATION_NS].to_numpy()),
-        )
+        begin, end = extent(events)
+        return self.place(thread, begin), self.place(thread, end)
 
     def union(self, events: pd.DataFrame, *, everywhere: bool) -> intervals.Spans:
         """The time within `events`; overhead of the profiler has no thread and holds for all."""

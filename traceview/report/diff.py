@@ -22,7 +22,7 @@ from traceview.report import breakdown, outside, timeline
 from traceview.report.heading import about, cuda_version
 from traceview.report.rows import records, values
 from traceview.stats import STRADDLES, Basis, Verdict
-from traceview.trace import CPU
+from traceview.trace import of_accelerators
 from traceview.units import Unit
 
 SCHEMA = "traceview.diff/1"
@@ -222,7 +222,7 @@ def _fact(fact: str) -> str:
 
 def _memory(diff: TraceDiff) -> Iterator[Section]:
     """The devices one by one, where there are several: of one, the quantities tell."""
-    accelerators = diff.memory[(diff.memory[s.DEVICE_TYPE] != CPU).to_numpy()]
+    accelerators = of_accelerators(diff.memory)
     if len(accelerators) <= 1:
         return
     fields = (

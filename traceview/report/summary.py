@@ -10,7 +10,7 @@ import pandas as pd
 
 from traceview import schema as s
 from traceview import units
-from traceview.calls import PAGEABLE_COPY
+from traceview.calls import without_staging
 from traceview.document import Document, Field, Section, Table, Value
 from traceview.metrics.gaps import idle, idle_sites
 from traceview.metrics.kernels import kernels
@@ -24,7 +24,7 @@ from traceview.report.causes import EXPLAINED
 from traceview.report.heading import about, coverage_section, title
 from traceview.report.opening import opening
 from traceview.report.rows import field, records, table, values
-from traceview.trace import CPU, Trace
+from traceview.trace import Trace, of_accelerators
 from traceview.units import Unit
 
 SCHEMA = "traceview.summary/1"
@@ -79,7 +79,7 @@ def _lead(figures: _Figures) -> Iterator[str]:
         cost = f"{units.text(time, Unit.NS)} of host time{_pressure(figures.apis)}"
         yield f"{count:,} launch calls take {cost}."
     yield from _blocking(figures)
-    for peak in records(_of_accelerators(figures.peaks), s.MEMORY_PEAKS.columns):
+    for peak in records(of_accelerators(figures.peaks), s.MEMORY_PEAKS.columns):
         top = units.text(peak[s.PEAK_ALLOCATED], Unit.BYTES)
         if peak[s.BASELINE] is None:
             yield f"Peak allocated at least {top}, above an unknown start."
@@ -112,23 +112,13 @@ def _pressure(apis: pd.DataFrame) -> str:
 
 
 def _blocking(figures: _Figures) -> Iterator[str]:
-    sites = records(_synchronous(figures.sites), s.SYNC_SITES.columns)
+    sites = records(without_staging(figures.sites), s.SYNC_SITES.columns)
     if sites:
         count = sum(site[s.COUNT] for site in sites)
         blocked = units.text(sum(site[s.BLOCKED_NS] for site in sites), Unit.NS)
         under = f" under {sites[0][s.OP]}" if sites[0][s.OP] else ""
         most = f"{sites[0][s.CALL]}{under}"
         yield f"{count:,} blocking calls hold the host {blocked}, most of it in {most}."
-
-
-def _synchronous(calls: pd.DataFrame) -> pd.DataFrame:
-    """Without asynchronous copies of pageable memory, which may stall but need not."""
-    return calls[(calls[s.KIND] != PAGEABLE_COPY).to_numpy()]
-
-
-def _of_accelerators(frame: pd.DataFrame) -> pd.DataFrame:
-    """Without the host's own memory."""
-    return frame[(frame[s.DEVICE_TYPE] != CPU).to_numpy()]
 
 
 def _device_sections(figures: _Figures, shown: int) -> Iterator[Section]:
@@ -210,7 +200,7 @@ def _host_sections(figures: _Figures, shown: int) -> Iterator[Section]:
             s.MEDIAN_LATENCY_NS: field(s.MEDIAN_LATENCY_NS, "median latency"),
         }
         yield Section("Launches", (), (table("launches", figures.apis, fields, shown),))
-    sites = _synchronous(figures.sites)
+    sites = without_staging(figures.sites)
     if len(sites):
         fields = {
             s.CALL: field(s.CALL, "call", stretch=True),
@@ -227,7 +217,7 @@ def _memory_section(figures: _Figures, shown: int) -> Iterator[Section]:
         s.GROUP: field(s.GROUP, "alive at the peak, by op", stretch=True),
         s.HELD: field(s.HELD, "held"),
     }
-    for peak in records(_of_accelerators(figures.peaks), s.MEMORY_PEAKS.columns):
+    for peak in records(of_accelerators(figures.peaks), s.MEMORY_PEAKS.columns):
         number = peak[s.MEMORY_DEVICE]
         reserved = ""
         if peak[s.PEAK_RESERVED] is not None:
@@ -290,12 +280,12 @@ def _launch_data(figures: _Figures) -> dict[str, Any]:
 
 
 def _sync_data(figures: _Figures) -> dict[str, Any]:
-    calls = _synchronous(figures.syncs)
+    calls = without_staging(figures.syncs)
     return {
         "count": len(calls),
         "blocked_ns": int(calls[s.BLOCKED_NS].sum()),
         "device_idle_ns": int(calls[s.DEVICE_IDLE_NS].sum()),
-        "sites": records(_synchronous(figures.sites), s.SYNC_SITES.columns),
+        "sites": records(without_staging(figures.sites), s.SYNC_SITES.columns),
         "pageable_copies": {
             "count": len(figures.syncs) - len(calls),
             "host_ns": int(figures.syncs[s.BLOCKED_NS].sum() - calls[s.BLOCKED_NS].sum()),
