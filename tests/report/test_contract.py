@@ -1,21 +1,24 @@
 """The JSON of reports: as its schema says, for recordings of all kinds."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from importlib import import_module, resources
 from pathlib import Path
 from pkgutil import iter_modules
 from typing import Any
 
+import click
 import pytest
 from builders import TraceBuilder
 from cli.commandline import traceview
+from click.testing import CliRunner
 from jsonschema import Draft202012Validator
 from places import ROOT
 
 from traceview import report, snapshot
 from traceview.check import find, parse
 from traceview.cli import columns
+from traceview.cli.group import cli
 from traceview.contract import contracts
 from traceview.diff import diff
 from traceview.diff.recordings import measured_side
@@ -121,6 +124,45 @@ def test_experiments(tmp_path: Path) -> None:
 
 def test_the_columns() -> None:
     holds("columns", columns.document(schemas().values()))
+
+
+def commands(group: click.Group, *above: str) -> Iterator[tuple[str, ...]]:
+    """Every command that has `--format json`, by its words."""
+    context = click.Context(group)
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
+        if isinstance(command, click.Group):
+            yield from commands(command, *above, name)
+        elif command is not None and any(
+            isinstance(option.type, click.Choice) and "json" in option.type.choices
+            for option in command.params
+        ):
+            yield (*above, name)
+
+
+SHIPPED = ("--folder", str(ROOT / "sample_traces" / "experiments"))
+REPEATS = str(ROOT / "sample_traces" / "repeats" / "attention_flash")
+SAMPLE = str(ROOT / "sample_traces" / "attention_flash.json.gz")
+ASKED = {
+    ("diff",): (SAMPLE, SAMPLE),
+    ("noise",): (REPEATS,),
+    ("check",): (SAMPLE, "--that", "gpu_busy < 1 s"),
+    ("columns",): (),
+    ("experiment", "list"): SHIPPED,
+    ("experiment", "map"): SHIPPED,
+    ("experiment", "show"): ("attention-flash", *SHIPPED),
+}
+"""What each command is asked; one recording where nothing is said."""
+
+
+@pytest.mark.parametrize("words", [c for c in commands(cli) if c != ("run",)], ids=" ".join)
+def test_what_a_command_prints(words: tuple[str, ...]) -> None:
+    asked = ASKED.get(words, (SAMPLE,))
+    printed = CliRunner().invoke(cli, [*words, *asked, "--format", "json"])
+    assert printed.exit_code == 0, printed.output
+    data = json.loads(printed.stdout)
+    own = {schema["title"]: schema for schema in contracts().values()}[data["schema"]]
+    Draft202012Validator(own).validate(data)
 
 
 def test_every_report_has_a_schema() -> None:
