@@ -11,6 +11,7 @@ from pathlib import Path
 from statistics import median
 
 from traceview import kineto, units
+from traceview import schema as s
 from traceview.metrics.steps import steps
 from traceview.units import Unit
 from traceview.workload import Workload, declared
@@ -36,7 +37,7 @@ def row(name: str, path: Path) -> tuple[str, ...]:
     told = declared(trace.metadata.properties) or Workload()
     outside = told.outside
     frame = steps(trace)
-    busy = int(frame.loc[frame["excluded"].isna(), "busy_ns"].mean())
+    busy = int(frame.loc[frame[s.EXCLUDED].isna(), s.BUSY_NS].mean())
     return (
         name,
         f"`{told.command}`",

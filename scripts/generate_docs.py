@@ -57,8 +57,7 @@ def _help(above: click.Context, command: click.Command, name: str) -> str:
 
 def columns() -> str:
     """Every column of every frame."""
-    schemas = [value for value in vars(schema).values() if isinstance(value, schema.Schema)]
-    text = render(document(schemas), "markdown", width=WIDTH)
+    text = render(document(schema.schemas().values()), "markdown", width=WIDTH)
     body = text.split("\n", 1)[1].strip().replace("\n## ", "\n#### ")
     summary = "<summary>All columns of all frames</summary>"
     return f"<details>\n{summary}\n\n{body}\n\n</details>\n"

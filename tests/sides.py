@@ -7,9 +7,20 @@ from typing import Any
 
 from builders import H200, TraceBuilder
 
+from traceview.stats import Verdict
+
 EPOCH_NS = 1_700_000_000 * 10**9
 """When the recordings were made, unless a test says otherwise: 2023-11-14."""
 GEMM, COPY = "gemm_bf16", "Memcpy DtoD (Device -> Device)"
+
+
+def mirrored(verdict: str) -> str:
+    """The verdict on the same two sides, the other way round."""
+    swapped: dict[str, str] = {
+        Verdict.IMPROVED: Verdict.REGRESSED,
+        Verdict.REGRESSED: Verdict.IMPROVED,
+    }
+    return swapped.get(verdict, verdict)
 
 
 def side(

@@ -8,15 +8,14 @@ import pytest
 from traceview.flops import Cost, cost, shapes_text
 
 BF16, FP32 = "c10::BFloat16", "float"
-GIGA = 10**9
 
 
-def of(op: str, dims: list[Any], values: dict[int, str] | None = None, type_: str = BF16) -> Cost:
+def of(op: str, dims: list[Any], values: dict[int, str] | None = None, dtype: str = BF16) -> Cost:
     """The cost of an op whose tensors all have one type, scalars by their position."""
     texts = [""] * (max(values, default=0) + 1 if values else 0)
     for at, text in (values or {}).items():
         texts[at] = text
-    found = cost(op, json.dumps(dims), json.dumps([type_] * len(dims)), json.dumps(texts))
+    found = cost(op, json.dumps(dims), json.dumps([dtype] * len(dims)), json.dumps(texts))
     assert found is not None
     return found
 

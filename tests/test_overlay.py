@@ -50,12 +50,12 @@ def crossings(read: list[Entry]) -> int:
             tracks[entry["pid"], entry["tid"]].append((start, -length))
     found = 0
     for slices in tracks.values():
-        open_: list[int] = []
+        around: list[int] = []
         for start, minus in sorted(slices):
-            while open_ and open_[-1] <= start:
-                open_.pop()
-            found += bool(open_) and start - minus > open_[-1]
-            open_.append(start - minus)
+            while around and around[-1] <= start:
+                around.pop()
+            found += bool(around) and start - minus > around[-1]
+            around.append(start - minus)
     return found
 
 

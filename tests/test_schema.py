@@ -7,7 +7,7 @@ from traceview import schema as s
 from traceview.errors import ColumnError, TraceviewError
 from traceview.units import Unit
 
-SCHEMAS = [value for value in vars(s).values() if isinstance(value, s.Schema)]
+SCHEMAS = list(s.schemas().values())
 
 
 @pytest.mark.parametrize("schema", SCHEMAS, ids=lambda schema: schema.name)
@@ -21,7 +21,8 @@ def test_an_empty_frame_has_all_columns_with_their_types(schema: s.Schema) -> No
 
 
 def test_schemas_have_names_of_their_own() -> None:
-    assert len({schema.name for schema in SCHEMAS}) == len(SCHEMAS)
+    constants = [value for value in vars(s).values() if isinstance(value, s.Schema)]
+    assert len(SCHEMAS) == len(constants)
 
 
 def test_a_missing_column_is_named() -> None:
@@ -40,3 +41,13 @@ def test_missing_is_missing() -> None:
 def test_a_column_is_its_name() -> None:
     assert pd.DataFrame({"busy_ns": [3]})[s.BUSY_NS].tolist() == [3]
     assert s.BUSY_NS.unit is Unit.NS
+
+
+def test_a_frame_of_rows_has_their_values_in_the_order_of_the_columns() -> None:
+    frame = s.STREAMS.of_rows([(0, None, 5, 1), (1, 7, 6, 2)])
+    assert frame.equals(
+        s.STREAMS.frame(
+            {s.DEVICE_ID: [0, 1], s.STREAM: [None, 7], s.BUSY_NS: [5, 6], s.EVENTS: [1, 2]}
+        )
+    )
+    assert s.STREAMS.of_rows([]).equals(s.STREAMS.empty())

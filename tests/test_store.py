@@ -39,7 +39,7 @@ def through(folder: Path, ending: str, made: pd.DataFrame, schema: Schema) -> pd
 def test_whatever_the_values(
     tmp_path_factory: pytest.TempPathFactory, ending: str, rows: list[tuple[object, ...]]
 ) -> None:
-    made = MIXED.frame({c: [row[i] for row in rows] for i, c in enumerate(MIXED.columns)})
+    made = MIXED.of_rows(rows)
     back = through(tmp_path_factory.mktemp("frames"), ending, made, MIXED)
     assert_frame_equal(made, back, check_categorical=False)
     assert back[s.NAME].tolist() == made[s.NAME].tolist() or made[s.NAME].isna().any()

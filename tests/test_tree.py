@@ -144,7 +144,7 @@ RANGES = st.lists(
         lambda start, length: (start, start + length), st.integers(0, 40), st.integers(0, 20)
     ),
     max_size=60,
-).map(lambda ranges: sorted(ranges, key=lambda range_: (range_[0], -range_[1])))
+).map(lambda ranges: sorted(ranges, key=lambda pair: (pair[0], -pair[1])))
 
 
 @given(RANGES)

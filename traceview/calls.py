@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from traceview import schema as s
 from traceview.context import covering, thread_numbers
-from traceview.trace import ANNOTATION, LAUNCHING, OP, STEP_PREFIX, Trace, named
+from traceview.trace import ANNOTATION, LAUNCHING, OP, STEP_PREFIX, SYNC_RECORD, Trace, named
 
 SYNCHRONIZE = "synchronize"
 BLOCKING_COPY = "blocking_copy"
@@ -61,6 +61,11 @@ def _blocking(trace: Trace) -> pd.Series:
     positions = staged.append([copies, waits])
     kind = pd.Series(kinds, index=positions, dtype="string").sort_index()
     return kind.drop(closing_synchronize(trace).index)
+
+
+def without_staging(calls: pd.DataFrame) -> pd.DataFrame:
+    """Of blocking calls those that surely block: no copies of pageable memory, which may stall."""
+    return calls[(calls[s.KIND] != PAGEABLE_COPY).to_numpy()]
 
 
 def closing_synchronize(trace: Trace) -> pd.DataFrame:
@@ -116,6 +121,13 @@ def _without_work(trace: Trace) -> pd.DataFrame:
     owned = pd.MultiIndex.from_arrays([work[s.PROCESS].astype("str"), work[s.CORRELATION]])
     mine = pd.MultiIndex.from_arrays([calls[s.PROCESS].astype("str"), calls[s.CORRELATION]])
     return calls[~mine.isin(owned) & calls[s.CORRELATION].notna().to_numpy()]
+
+
+def sync_records(trace: Trace) -> pd.DataFrame:
+    """What the recording says of the streams of each call that waits, by its correlation."""
+    records = trace.host_of(SYNC_RECORD)
+    known = records[records[s.CORRELATION].notna()].drop_duplicates(s.CORRELATION)
+    return known.set_index(s.CORRELATION)
 
 
 def event_records(trace: Trace) -> pd.DataFrame:

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from traceview import schema as s
 from traceview.intervals import Innermost, Ints
-from traceview.trace import ANNOTATION, FRAME, OP, STEP_PREFIX, Trace
+from traceview.trace import ANNOTATION, FRAME, OP, STEP_PREFIX, Trace, extent
 
 
 def thread_numbers(trace: Trace, frame: pd.DataFrame) -> Ints:
@@ -49,8 +49,7 @@ class _Layer:
     @classmethod
     def of(cls, trace: Trace, category: str) -> _Layer:
         events = trace.host_of(category, called=lambda name: not name.startswith(STEP_PREFIX))
-        starts = events[s.START_NS].to_numpy()
-        ends = starts + events[s.DURATION_NS].to_numpy()
+        starts, ends = extent(events)
         low, high = int(starts.min(initial=0)), int(ends.max(initial=0))
         offset = thread_numbers(trace, events) * (high - low + 1) - low
         inner = Innermost(starts + offset, ends + offset)

@@ -1,5 +1,7 @@
 """The JSON of each report as a JSON Schema, made from the columns of the frames it holds.
 
+That of an experiment is made from the types of its record.
+
 A report keeps all that its schema requires and may add keys. Meanings and units are those of
 `traceview.schema`, so that the two cannot part; the files that the package brings, which
 `traceview schema` prints, are written from here by scripts/write_contracts.py.
@@ -7,10 +9,18 @@ A report keeps all that its schema requires and may add keys. Meanings and units
 
 from __future__ import annotations
 
+from enum import StrEnum
 from typing import Any
 
+import msgspec
+
+from traceview import experiment
 from traceview import schema as s
+from traceview.check import Answer
+from traceview.diff import Comparability
+from traceview.experiment import Observed, Plan
 from traceview.schema import Column, Schema
+from traceview.stats import Verdict
 from traceview.units import Unit
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
@@ -23,15 +33,21 @@ Node = dict[str, Any]
 
 def contracts() -> dict[str, Node]:
     """The schema of each report, by the name of its command."""
-    return {name: _report(name, keys) for name, keys in sorted(_REPORTS.items())}
+    reports = {name: _report(name, keys) for name, keys in _REPORTS.items()}
+    reports |= {
+        "experiment": _report("experiment", _PROBLEMS, **_RECORD, **_DEFINITIONS),
+        "experiments": _report("experiments", {"records": _array(_LISTED)}, **_DEFINITIONS),
+    }
+    return dict(sorted(reports.items()))
 
 
-def _report(name: str, keys: Node) -> Node:
+def _report(name: str, keys: Node, **more: object) -> Node:
     identity = f"traceview.{name}/1"
     return {
         "$schema": DIALECT,
         "title": identity,
         **_object({"schema": {"const": identity}, **keys}),
+        **more,
     }
 
 
@@ -68,6 +84,10 @@ def _of(kind: str, meaning: str = "", *, missing: bool = False) -> Node:
     return node | {"description": meaning} if meaning else node
 
 
+def _one_of(words: type[StrEnum]) -> Node:
+    return {"enum": [word.value for word in words]}
+
+
 def _sides(node: Node) -> Node:
     return _object({"before": node, "after": node})
 
@@ -92,13 +112,12 @@ _TRACE = _object(
 _DEVICE = _of("integer", "index of the device")
 _STREAM_COLUMNS = (s.STREAM, s.BUSY_NS, s.EVENTS)
 _INTERVAL = {"type": ["array", "null"], "items": _of("number"), "minItems": 2, "maxItems": 2}
-_VERDICTS = ["improved", "regressed", "same", "cannot_tell"]
 _QUANTITY = _columns(
-    tuple(c for c in s.QUANTITIES.columns if c not in ("interval_low", "interval_high"))
+    tuple(c for c in s.QUANTITIES.columns if c not in (s.INTERVAL_LOW, s.INTERVAL_HIGH))
 ) | {
     "interval": _INTERVAL,
-    "verdict": {"enum": _VERDICTS},
-    "reasons": _array(_TEXT),
+    str(s.VERDICT): _one_of(Verdict),
+    str(s.REASONS): _array(_TEXT),
 }
 
 
@@ -145,7 +164,7 @@ _SUMMARY = _of_trace(
 _DIFF = {
     "comparable": _object(
         {
-            "verdict": {"enum": ["yes", "with_reservations", "no"]},
+            "verdict": _one_of(Comparability),
             "reasons": _array(_object({"code": _TEXT, "text": _TEXT})),
         }
     ),
@@ -159,13 +178,36 @@ _DIFF = {
             "replaced": _rows(s.REPLACED),
         }
     ),
-    "structure": _array(_object({"fact": _TEXT, "before": {}, "after": {}})),
+    "structure": _array(
+        _object({str(s.FACT): _TEXT, str(s.BEFORE_FACT): {}, str(s.AFTER_FACT): {}})
+    ),
     "memory": _rows(s.MEMORY_DELTA, device=_DEVICE),
     "spread": _rows(s.SPREAD),
     "outside": _sides(
         _object({"event_ns": _of("integer", missing=True), "wall_ns": _of("integer", missing=True)})
     ),
 }
+_NAMED = {"name": _TEXT, "meaning": _TEXT}
+_COLUMN = _object({**_NAMED, "dtype": _TEXT, "unit": _one_of(Unit)})
+_CHECK = _object(
+    {
+        "claim": _TEXT,
+        "answer": {"enum": [answer.code for answer in Answer]},
+        "value": {"type": ["number", "string", "null"]},
+        "unit": _one_of(Unit),
+        "interval": _INTERVAL,
+        "basis": _TEXT_OR_NONE,
+        "origin": _TEXT_OR_NONE,
+        "reason": _TEXT_OR_NONE,
+    }
+)
+(_PLAN, _OBSERVED), _PARTS = msgspec.json.schema_components((Plan, Observed))
+_DEFINITIONS = {"$defs": msgspec.json.decode(msgspec.json.encode(_PARTS))}
+_PROBLEMS = {"problems": _array(_object({"line": _COUNT, "text": _TEXT}))}
+_OUTCOME = {"verdict": _one_of(experiment.Verdict), "reason": _TEXT, "observed": _OBSERVED}
+_RECORD = {"anyOf": [{"allOf": [_PLAN, {"properties": _OUTCOME}]}, _object({"file": _TEXT})]}
+"""A record, or the name of the file where it cannot be read."""
+_LISTED = _object(_PROBLEMS) | _RECORD
 _REPORTS: dict[str, Node] = {
     "summary": _SUMMARY,
     "diff": _DIFF,
@@ -205,6 +247,9 @@ _REPORTS: dict[str, Node] = {
     "annotations": _owned(s.ANNOTATIONS),
     "stacks": _owned(s.STACKS),
     "doctor": _of_trace(file={"type": "object"}, recorded=_rows(s.RECORDED), views=_rows(s.VIEWS)),
+    "check": {"checks": _array(_CHECK)},
+    "metrics": {"metrics": _array(_object({**_NAMED, "unit": _TEXT}))},
+    "columns": {"frames": _array(_object({**_NAMED, "columns": _array(_COLUMN)}))},
     "noise": {
         "recordings": _COUNT,
         "device_names": _array(_TEXT),

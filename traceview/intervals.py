@@ -204,10 +204,10 @@ def nesting(starts: ArrayLike, ends: ArrayLike) -> Ints:
     tracks: list[list[int]] = []
     result = []
     for low, high in zip(begin, end, strict=True):
-        for open_ in tracks:
-            while open_ and open_[-1] <= low:
-                open_.pop()
-        fitting = (i for i, open_ in enumerate(tracks) if not open_ or high <= open_[-1])
+        for around in tracks:
+            while around and around[-1] <= low:
+                around.pop()
+        fitting = (i for i, around in enumerate(tracks) if not around or high <= around[-1])
         track = next(fitting, len(tracks))
         if track == len(tracks):
             tracks.append([])
@@ -219,11 +219,11 @@ def nesting(starts: ArrayLike, ends: ArrayLike) -> Ints:
 def _previous_longer(ends: Ints) -> NDArray[np.intp]:
     """For each i the nearest j < i with ends[j] > ends[i], or -1, by pointer jumping."""
     before = np.arange(-1, ends.size - 1)
-    open_ = np.flatnonzero(before >= 0)
-    while open_.size:
-        open_ = open_[ends[before[open_]] <= ends[open_]]
-        before[open_] = before[before[open_]]
-        open_ = open_[before[open_] >= 0]
+    unsettled = np.flatnonzero(before >= 0)
+    while unsettled.size:
+        unsettled = unsettled[ends[before[unsettled]] <= ends[unsettled]]
+        before[unsettled] = before[before[unsettled]]
+        unsettled = unsettled[before[unsettled] >= 0]
     return before
 
 
@@ -231,24 +231,24 @@ def _enclosing(begin: Ints, end: Ints) -> NDArray[np.intp]:
     """For each interval the last one before it that covers its begin, or -1."""
     outer = _previous_longer(end)
     found = np.arange(-1, begin.size - 1)
-    open_ = np.flatnonzero(found >= 0)
-    while open_.size:
-        open_ = open_[end[found[open_]] <= begin[open_]]
-        found[open_] = outer[found[open_]]
-        open_ = open_[found[open_] >= 0]
+    unsettled = np.flatnonzero(found >= 0)
+    while unsettled.size:
+        unsettled = unsettled[end[found[unsettled]] <= begin[unsettled]]
+        found[unsettled] = outer[found[unsettled]]
+        unsettled = unsettled[found[unsettled] >= 0]
     return found
 
 
 def _least_of_ancestors(parent: NDArray[np.intp], values: Ints) -> Ints:
     """The least of the value of each node and those of all its ancestors, by pointer jumping."""
     least, up = values.copy(), parent.copy()
-    open_ = np.flatnonzero(up >= 0)
-    while open_.size:
-        higher = up[open_]
+    unsettled = np.flatnonzero(up >= 0)
+    while unsettled.size:
+        higher = up[unsettled]
         # One assignment after the other would let a node see a half-done ancestor.
-        lower, further = np.minimum(least[open_], least[higher]), up[higher]
-        least[open_], up[open_] = lower, further
-        open_ = open_[further >= 0]
+        lower, further = np.minimum(least[unsettled], least[higher]), up[higher]
+        least[unsettled], up[unsettled] = lower, further
+        unsettled = unsettled[further >= 0]
     return least
 
 

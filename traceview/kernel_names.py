@@ -47,15 +47,6 @@ def is_communication(name: str) -> bool:
     return _COMMUNICATION.search(name) is not None
 
 
-def base_name(name: str) -> str:
-    """The bare function name: no return type, template arguments or parameters.
-
-    `void at::native::reduce_kernel<512, 1, F>(F)` -> `at::native::reduce_kernel`. A name that is
-    no C++ signature comes back as it is.
-    """
-    return _parts(name)[0]
-
-
 @lru_cache(maxsize=4096)
 def short(name: str) -> str:
     """A name to read: the function, and for templates that serve many ops what makes it this one.
@@ -91,24 +82,28 @@ def normalized(name: str) -> str:
 
 
 def _parts(name: str) -> tuple[str, str]:
-    """The bare name, and the text of its template arguments, empty for none."""
+    """The bare name, and the text of its template arguments, empty for none.
+
+    The bare name of `void at::native::reduce_kernel<512, 1, F>(F)` is `at::native::reduce_kernel`,
+    without return type and parameters; what is no C++ signature is its own bare name.
+    """
     name = name.removesuffix(" [clone .kd]").strip() or name
     if _COPY.match(name):
         return name, ""
     if mangled := _demangled(name):
         return mangled
-    open_: list[str] = []
+    brackets: list[str] = []
     kept: list[str] = []
     arguments: list[str] = []
     for character in name.replace(_ANONYMOUS, "{anonymous}"):
-        if character == "(" and not open_:
+        if character == "(" and not brackets:
             break
         if character in "<(":
-            open_.append(character)
-        (arguments if open_ else kept).append(character)
+            brackets.append(character)
+        (arguments if brackets else kept).append(character)
         # `>` within parentheses compares, as in enable_if<((8)>(0)), void>.
-        if open_ and (character, open_[-1]) in {(">", "<"), (")", "(")}:
-            open_.pop()
+        if brackets and (character, brackets[-1]) in {(">", "<"), (")", "(")}:
+            brackets.pop()
     bare = "".join(kept).strip()
     bare = bare.split(" ")[-1] if bare.startswith(("void ", "std::enable_if")) else bare
     inner = "".join(arguments).replace("{anonymous}::", "")
@@ -149,8 +144,8 @@ def _told(name: str, *, with_type: bool) -> tuple[str, str]:
     for found in _INSTANTIATED_WITH.finditer(arguments):
         word = found["functor"] or found["function"]
         if not _WRAPPERS.fullmatch(word):
-            type_ = (found["type"] or "").replace("c10::", "") if with_type else ""
-            return base, word + type_
+            of_type = (found["type"] or "").replace("c10::", "") if with_type else ""
+            return base, word + of_type
     return base, ""
 
 

@@ -17,6 +17,7 @@ import pandas as pd
 from traceview import schema as s
 from traceview.diff import TraceDiff, diff
 from traceview.diff.attribute import BUSY, paths
+from traceview.diff.match import Change
 from traceview.errors import UsageError
 from traceview.kernel_names import short
 from traceview.kineto.rewrite import Counter, Lane, Slice, rewritten
@@ -144,6 +145,10 @@ def _groups(work: pd.DataFrame, rows: pd.DataFrame, told: tuple[s.Column, ...]) 
     for _, mine in work.groupby(runs, sort=True):
         row = rows.loc[int(mine["row"].iloc[0])]
         start = int(mine[s.START_NS].iloc[0])
-        said = row[s.LABEL] if row[s.CHANGE] == "replaced" else short(row[s.PATH].split(" > ")[-1])
+        said = (
+            row[s.LABEL]
+            if row[s.CHANGE] == Change.REPLACED
+            else short(row[s.PATH].split(" > ")[-1])
+        )
         length = int(end.loc[mine.index].max()) - start
         yield Slice(start, length, f"{row[s.CHANGE]}: {said}", _known(row[list(told)].to_dict()))

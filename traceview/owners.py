@@ -27,13 +27,12 @@ from traceview import schema as s
 from traceview.context import thread_numbers
 from traceview.intervals import Ints
 from traceview.kernel_kinds import kernel_kind
-from traceview.trace import STEP_PREFIX, Trace
+from traceview.trace import MODULE_PREFIX, STEP_PREFIX, Trace
 from traceview.tree import Mask, Nodes, Paths, Tree, tree
 
 LAUNCH, EXTERNAL_ID, NONE = "launch", "external_id", "none"
 HOW = (LAUNCH, EXTERNAL_ID, NONE)
 FORWARD, BACKWARD = "forward", "backward"
-_MODULE = "nn.Module: "
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 _LOCATED = re.compile(r"\(\d+\): ")
 _CHANCE = 0.5
@@ -151,11 +150,11 @@ class Ownership:
     @cached_property
     def modules(self) -> Dimension:
         """By nn.Module: from its Python frames, else from what the ops were recorded with."""
-        called = self.nodes.is_frame & self._named(lambda name: name.startswith(_MODULE))
+        called = self.nodes.is_frame & self._named(lambda name: name.startswith(MODULE_PREFIX))
         if not called.any():
             return self._module_hierarchy
         paths = self.nodes.paths(called, self.nodes.name)
-        return Dimension(paths, [name.removeprefix(_MODULE) for name in self._names])
+        return Dimension(paths, [name.removeprefix(MODULE_PREFIX) for name in self._names])
 
     @cached_property
     def stacks(self) -> Dimension:

@@ -7,7 +7,7 @@ start, sizes int64 bytes; what may be missing has a nullable dtype and is missin
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -54,6 +54,10 @@ class Schema:
             {str(column): _typed(values[column], column.dtype) for column in self.columns},
             copy=copy,
         )
+
+    def of_rows(self, rows: Sequence[Sequence[Any]]) -> pd.DataFrame:
+        """A frame of these rows, each with a value a column, in the order of the columns."""
+        return self.frame({c: [row[i] for row in rows] for i, c in enumerate(self.columns)})
 
     def empty(self) -> pd.DataFrame:
         """A frame of no rows."""
@@ -604,7 +608,7 @@ CONFIDENCE = Column(
 LABEL = Column("label", "string", _TEXT, "of a replacement: the ops before -> the ops after")
 ROW = Column("row", "int64", _ID, "row of the attribution")
 SIDE = Column("side", "string", _TEXT, "before or after")
-CALLS = Column("calls", "float64", _COUNT, "calls a step")
+CALLS_A_STEP = Column("calls", "float64", _COUNT, "calls a step")
 
 FACT = Column("fact", "string", _TEXT, "what was counted, a step")
 BEFORE_FACT = Column("before", "string", _TEXT, "count before; a range where steps differ")
@@ -641,7 +645,9 @@ ATTRIBUTION = Schema(
      LABEL),
 )  # fmt: skip
 REPLACED = Schema(
-    "replaced", "what a replaced row of the attribution consists of", (ROW, SIDE, PATH, NS, CALLS)
+    "replaced",
+    "what a replaced row of the attribution consists of",
+    (ROW, SIDE, PATH, NS, CALLS_A_STEP),
 )
 STRUCTURE = Schema("structure", "exact facts that differ, a step", (FACT, BEFORE_FACT, AFTER_FACT))
 MEMORY_DELTA = Schema(

@@ -22,12 +22,6 @@ class Verdict(StrEnum):
     SAME = "same"
     CANNOT_TELL = "cannot_tell"
 
-    @property
-    def mirrored(self) -> Verdict:
-        """The verdict on the same two sides, the other way round."""
-        swapped = {Verdict.IMPROVED: Verdict.REGRESSED, Verdict.REGRESSED: Verdict.IMPROVED}
-        return swapped.get(self, self)
-
 
 class Basis(StrEnum):
     """Where the width of an interval comes from."""
@@ -96,6 +90,8 @@ class Estimate:
         return min(1.0, 2 * float(t.sf(distance / self.error, self.freedom)))
 
 
+BELOW_MARGIN, STRADDLES = "real_but_below_margin", "interval_straddles_margin"
+"""Why a change is called none, and why nobody can tell: codes of a Judgement."""
 ALPHA = 0.05
 """Of how many comparisons of a program with itself may call a change."""
 
@@ -152,5 +148,5 @@ def judge(estimate: Estimate, margin: float) -> Judgement:
         return Judgement(Verdict.REGRESSED)
     if -margin <= estimate.low and estimate.high <= margin:
         apart = estimate.low > 0 or estimate.high < 0
-        return Judgement(Verdict.SAME, ("real_but_below_margin",) if apart else ())
-    return Judgement(Verdict.CANNOT_TELL, ("interval_straddles_margin",))
+        return Judgement(Verdict.SAME, (BELOW_MARGIN,) if apart else ())
+    return Judgement(Verdict.CANNOT_TELL, (STRADDLES,))

@@ -117,11 +117,7 @@ def _table(frame: pd.DataFrame, schema: Schema) -> pa.Table:
 def _type(column: Column) -> pa.DataType:
     if column.dtype == "category":
         return pa.dictionary(pa.int32(), pa.string())
-    return pa.string() if column.dtype == "string" else pa.type_for_alias(_ALIAS[column.dtype])
-
-
-_ALIAS = {"int64": "int64", "Int64": "int64", "UInt64": "uint64", "Float64": "float64",
-          "float64": "float64", "bool": "bool"}  # fmt: skip
+    return pa.string() if column.dtype == "string" else pa.type_for_alias(column.dtype.lower())
 
 
 def _from_arrow(path: str | Path, chosen: str) -> pa.Table:

@@ -18,6 +18,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from traceview import schema as s
+from traceview.intervals import Ints
 
 Derived = TypeVar("Derived")
 
@@ -31,9 +32,16 @@ ANNOTATION = "user_annotation"
 OP = "cpu_op"
 FRAME = "python_function"
 OVERHEAD = "overhead"
+SYNC_RECORD = "cuda_sync"
+"""The category of records that tell which stream a call waits for (format notes, 4.3)."""
+STEP_PREFIX = "ProfilerStep"
+"""How the annotations of the profiler's steps begin."""
+MODULE_PREFIX = "nn.Module: "
+"""How the Python frames of calls of modules begin."""
+ALLOCATOR, OUT_OF_MEMORY = "[memory]", "[OutOfMemory]"
+"""The names of memory events: an allocation or a free, and an allocation that failed."""
 CPU = 0
 """c10 device type of the host's own memory."""
-STEP_PREFIX = "ProfilerStep"
 OPTIONS = ("record_shapes", "profile_memory", "with_stack", "with_modules", "with_flops")
 VERSIONS = (
     "cuda_runtime_version", "cuda_driver_version", "cupti_version", "hip_runtime_version",
@@ -215,6 +223,17 @@ class Trace:
             f"{len(self._work):,} pieces of device work on {len(devices)} device(s), "
             f"{len(self._memory):,} memory events>"
         )
+
+
+def extent(events: pd.DataFrame) -> tuple[Ints, Ints]:
+    """Begin and end of each event, ns."""
+    begin = events[s.START_NS].to_numpy()
+    return begin, begin + events[s.DURATION_NS].to_numpy()
+
+
+def of_accelerators(memory: pd.DataFrame) -> pd.DataFrame:
+    """The rows of memory devices that are not the host's own memory."""
+    return memory[(memory[s.DEVICE_TYPE] != CPU).to_numpy()]
 
 
 def named(events: pd.DataFrame, holds: Callable[[str], bool]) -> NDArray[np.bool_]:

@@ -109,23 +109,23 @@ class Tree:
             mine = np.flatnonzero(thread == number)
             last = np.searchsorted(self.start[low:high], time[mine], side="right")
             found[mine] = np.where(last > 0, low + last - 1, -1)
-        open_ = np.flatnonzero(found >= 0)
-        while open_.size:
-            open_ = open_[self.end[found[open_]] <= time[open_]]
-            found[open_] = self.parent[found[open_]]
-            open_ = open_[found[open_] >= 0]
+        unsettled = np.flatnonzero(found >= 0)
+        while unsettled.size:
+            unsettled = unsettled[self.end[found[unsettled]] <= time[unsettled]]
+            found[unsettled] = self.parent[found[unsettled]]
+            unsettled = unsettled[found[unsettled] >= 0]
         return found
 
     def nearest(self, chosen: Mask) -> Nodes:
         """For each node itself or the nearest ancestor that is chosen, -1 for none."""
         up = np.where(chosen, np.arange(chosen.size), self.parent)
-        open_ = np.flatnonzero(~chosen & (up >= 0))
-        while open_.size:
-            further = up[up[open_]]
-            moved = further != up[open_]
-            open_, further = open_[moved], further[moved]
-            up[open_] = further
-            open_ = open_[further >= 0]
+        unsettled = np.flatnonzero(~chosen & (up >= 0))
+        while unsettled.size:
+            further = up[up[unsettled]]
+            moved = further != up[unsettled]
+            unsettled, further = unsettled[moved], further[moved]
+            up[unsettled] = further
+            unsettled = unsettled[further >= 0]
         return up
 
     def paths(self, chosen: Mask, labels: Ints) -> Paths:
@@ -149,13 +149,13 @@ class Tree:
     def _count_above(self, chosen: Mask) -> Ints:
         """How many of the chosen are ancestors of each node, by pointer jumping."""
         up, count = self.parent.copy(), np.append(chosen, False)[self.parent].astype(np.int64)
-        open_ = np.flatnonzero(up >= 0)
-        while open_.size:
-            higher = up[open_]
+        unsettled = np.flatnonzero(up >= 0)
+        while unsettled.size:
+            higher = up[unsettled]
             added, further = count[higher], up[higher]
-            count[open_] += added
-            up[open_] = further
-            open_ = open_[further >= 0]
+            count[unsettled] += added
+            up[unsettled] = further
+            unsettled = unsettled[further >= 0]
         return count
 
 

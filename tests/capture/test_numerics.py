@@ -72,6 +72,7 @@ def test_a_refusal_is_a_result() -> None:
     assert checked.verdict == "unchecked"
     assert [case.verdict for case in checked.cases] == ["refused"]
     assert "No viable backend" in checked.cases[0].text
+    assert "is not known: " in checked.text
 
 
 def test_a_refusal_carries_the_reasons_of_the_backend_that_was_asked() -> None:

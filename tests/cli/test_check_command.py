@@ -53,3 +53,11 @@ def test_list_needs_no_trace_and_has_unit_and_meaning() -> None:
     assert known["gpu_idle_ratio"]["unit"] == "share"
     assert known['annotation("NAME").busy_ratio']["meaning"]
     assert "ratio(METRIC)" in known
+
+
+@pytest.mark.parametrize("named", [("trace",), ("--before", "trace"), ("--after", "trace")])
+def test_a_noise_profile_of_one_side_is_a_usage_error(trace: Path, named: tuple[str, ...]) -> None:
+    given = [trace if part == "trace" else part for part in named]
+    ended = traceview("check", *given, "--that", "gpu_busy < 1 ms", "--noise", trace)
+    assert (ended.returncode, ended.stdout) == (2, "")
+    assert "--noise compares two sides" in ended.stderr.splitlines()[-1]

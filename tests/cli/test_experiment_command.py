@@ -1,12 +1,14 @@
 """`traceview experiment`: from a prediction to the map, as a user goes through it."""
 
 import json
-from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 import sides
 from cli.commandline import traceview
+from click.testing import CliRunner
+
+from traceview.cli.group import cli
 
 NEW = (
     "experiment", "new", "mask", "--question", "What does the mask cost?",
@@ -79,11 +81,10 @@ def test_show_and_merge(folder: Path, tmp_path: Path) -> None:
     assert (unknown.returncode, "did you mean mask?" in unknown.stderr) == (1, True)
 
 
-def test_run_without_torch_is_one_line(tmp_path: Path) -> None:
-    if find_spec("torch"):
-        pytest.skip("torch is there")
-    ended = traceview(*RUN, "--folder", tmp_path / "e")
-    assert (ended.returncode, ended.stderr.count("\n")) == (1, 1)
+def test_run_without_torch_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("traceview.capture.find_spec", lambda _name: None)
+    ended = CliRunner().invoke(cli, [*RUN, "--folder", str(tmp_path / "e")])
+    assert (ended.exit_code, ended.stderr.count("\n")) == (1, 1)
     assert "PyTorch" in ended.stderr
     assert not (tmp_path / "e").exists()
 

@@ -4,12 +4,12 @@ import pandas as pd
 import pytest
 from builders import TraceBuilder
 from hypothesis import given
+from sides import mirrored
 from strategies import COSTLY, recordings
 
 import traceview
 from traceview import schema as s
 from traceview.diff import Comparability, TraceDiff
-from traceview.stats import Verdict
 
 
 def quantity(compared: TraceDiff, name: str) -> pd.Series:
@@ -67,7 +67,7 @@ def they_mirror(there: TraceDiff, back: TraceDiff) -> None:
     for (_, left), (_, right) in zip(
         there.quantities.iterrows(), back.quantities.iterrows(), strict=True
     ):
-        assert Verdict(left[s.VERDICT]).mirrored == right[s.VERDICT]
+        assert mirrored(left[s.VERDICT]) == right[s.VERDICT]
         assert left[s.REASONS] == right[s.REASONS]
         assert left[s.BASIS] == right[s.BASIS]
         if pd.notna(left[s.DELTA]):

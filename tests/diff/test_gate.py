@@ -29,8 +29,8 @@ def test_each_gate_has_its_own_margin() -> None:
     found = quantities(low=1.06, gpu_busy="regressed")
     gates = [parse("regressed"), parse("gpu_busy>5%"), parse("gpu_busy > 20 %")]
     assert failures(gates, found) == [
-        "--fail-on regressed: gpu_busy regressed (x1.25)",
-        "--fail-on gpu_busy>5%: gpu_busy regressed (x1.25)",
+        "--fail-on regressed: gpu_busy regressed (x1.250)",
+        "--fail-on gpu_busy>5%: gpu_busy regressed (x1.250)",
     ]
 
 
@@ -47,7 +47,7 @@ def test_idle_time_is_a_share_of_the_period() -> None:
 def test_only_a_regression_fails() -> None:
     found = quantities(low=0.0, gpu_busy="regressed", host_step="cannot_tell", gpu_idle="same")
     assert failures([parse("regressed")], found) == [
-        "--fail-on regressed: gpu_busy regressed (x1.25)"
+        "--fail-on regressed: gpu_busy regressed (x1.250)"
     ]
     assert failures([parse("host_step>1%"), parse("gpu_idle>1%")], found) == []
 

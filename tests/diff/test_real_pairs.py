@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from sides import mirrored
 
 import traceview
 from traceview import schema as s
 from traceview.diff import Comparability, TraceDiff
-from traceview.stats import Verdict
 from traceview.trace import Trace
 
 Load = Callable[[Path], Trace]
@@ -73,7 +73,7 @@ def test_the_other_way_round(pair: tuple[Trace, Trace]) -> None:
         there.quantities.to_dict("records"), back.quantities.to_dict("records"), strict=True
     ):
         assert left["delta"] == -right["delta"]
-        assert Verdict(left["verdict"]).mirrored == right["verdict"]
+        assert mirrored(left["verdict"]) == right["verdict"]
         if left["before"] and left["after"]:
             assert left["ratio"] * right["ratio"] == pytest.approx(1)
     deltas = [sorted(x.attribution[s.DELTA_NS].abs()) for x in (there, back)]

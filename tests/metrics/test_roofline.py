@@ -15,11 +15,11 @@ BF16, FP32 = "c10::BFloat16", "float"
 
 
 def product(
-    t: TraceBuilder, start: int, size: int, type_: str = BF16, name: str = "aten::mm"
+    t: TraceBuilder, start: int, size: int, dtype: str = BF16, name: str = "aten::mm"
 ) -> None:
     """An op of 8 us that multiplies two square matrices."""
     t.add(ph="X", cat="cpu_op", name=name, pid=t.process, tid=MAIN, ts=start, dur=8,
-          args={"Input Dims": [[size, size]] * 2, "Input type": [type_] * 2})  # fmt: skip
+          args={"Input Dims": [[size, size]] * 2, "Input type": [dtype] * 2})  # fmt: skip
 
 
 def builder() -> TraceBuilder:

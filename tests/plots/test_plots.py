@@ -79,8 +79,8 @@ def test_the_waterfall_adds_up() -> None:
     axes = axes_of(plots.waterfall(compared.attribution, before))
     texts = [text.get_text() for text in axes.texts]
     assert (texts[0], texts[-1]) == (f"{before / 1000:.2f} us", f"{after / 1000:.2f} us")
-    steps_ = [float(text.split()[0]) for text in texts[1:-1]]
-    assert sum(steps_) == pytest.approx((after - before) / 1000, abs=0.011)
+    changes = [float(text.split()[0]) for text in texts[1:-1]]
+    assert sum(changes) == pytest.approx((after - before) / 1000, abs=0.011)
 
 
 def test_memory_names_the_owners_of_the_peak(shared: Path) -> None:

@@ -32,12 +32,12 @@ def opened(page: Page, tmp_path: Path) -> Iterator[Callable[[str], Page]]:
     page.asked.clear()
     file = tmp_path / "page.html"
 
-    def open_(content: str) -> Page:
+    def show(content: str) -> Page:
         file.write_text(content, encoding="utf-8")
         page.open(file)
         return page
 
-    yield open_
+    yield show
     assert page.said == []
     assert set(page.asked) == {file.as_uri()}
 

@@ -23,6 +23,11 @@ class Answer(StrEnum):
     FAILS = "fails"
     CANNOT_TELL = "cannot tell"
 
+    @property
+    def code(self) -> str:
+        """The answer as JSON has it."""
+        return self.value.replace(" ", "_")
+
 
 @dataclass(frozen=True, slots=True)
 class Finding:

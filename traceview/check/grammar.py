@@ -23,6 +23,7 @@ from typing import NamedTuple, NoReturn
 from traceview.check.metrics import METRICS, SELECTORS, Metric, Selector
 from traceview.diff.judge import MARGINS
 from traceview.errors import UsageError
+from traceview.stats import Verdict
 from traceview.units import Unit
 
 
@@ -37,7 +38,7 @@ class Function(StrEnum):
 
 
 OPERATORS = ("<", "<=", ">", ">=", "==", "!=", "in")
-_VERDICTS = ("improved", "regressed", "same", "cannot_tell")
+_VERDICTS = tuple(verdict.value for verdict in Verdict)
 _TOKEN = re.compile(
     r"""\s*(?:(?P<text>"[^"]*"|'[^']*')
     |(?P<number>[-+]?x?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?)

@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 
 from traceview import intervals, units
 from traceview import schema as s
-from traceview.calls import PAGEABLE_COPY
+from traceview.busy import union
+from traceview.calls import without_staging
 from traceview.diff.judge import BUSY_SD, HOST_SD, LAUNCH_SD, MARGINS, PERIOD_SD
 from traceview.diff.measure import Measured, total, typical
 from traceview.kernel_names import is_communication, short
@@ -27,9 +28,8 @@ from traceview.metrics.launches import launch_apis, launches
 from traceview.metrics.memory import memory_at_peak
 from traceview.metrics.syncs import sync_sites, syncs
 from traceview.metrics.utilization import devices
-from traceview.trace import CPU, KERNEL, MEMCPY, MEMSET, named
+from traceview.trace import KERNEL, MEMCPY, MEMSET, named, of_accelerators
 from traceview.units import Unit
-from traceview.workload import declared
 
 Value = int | float | str | None
 Rows = NDArray[np.bool_]
@@ -41,6 +41,9 @@ same-program pairs measured on an H200 lies within the interval that it makes, k
 microsecond included."""
 _MOST = 2
 """How many parts an explanation names."""
+_NOT_DECLARED = "the recording does not say: `traceview capture` records it"
+_NO_HOST = "no host events were recorded: record with ProfilerActivity.CPU"
+_NO_MEMORY = "no memory events were recorded: record with profile_memory=True"
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,9 +90,9 @@ def _a_step(recording: Measured, quantity: str) -> float | None:
 def _quantity(name: str, unit: Unit, meaning: str, origin: _Origin, sd: float | None) -> Metric:
     lacking = {
         "host_step": "the recording has no steps",
-        "launch_overhead": "no host events were recorded: record with ProfilerActivity.CPU",
-        "sync_stall": "no host events were recorded: record with ProfilerActivity.CPU",
-        "peak_allocated": "no memory events were recorded: record with profile_memory=True",
+        "launch_overhead": _NO_HOST,
+        "sync_stall": _NO_HOST,
+        "peak_allocated": _NO_MEMORY,
     }.get(name, "no device work was recorded: record with ProfilerActivity.CUDA")
 
     def of(recording: Measured, _argument: str) -> Value:
@@ -129,8 +132,7 @@ def _launching(recording: Measured, _argument: str) -> str:
 
 
 def _blocking(recording: Measured, _argument: str) -> str:
-    sites = sync_sites(recording.trace)
-    sites = sites[(sites[s.KIND] != PAGEABLE_COPY).to_numpy()]
+    sites = without_staging(sync_sites(recording.trace))
     if sites.empty:
         return ""
     first = sites.iloc[0]
@@ -139,8 +141,7 @@ def _blocking(recording: Measured, _argument: str) -> str:
 
 
 def _holding(recording: Measured, _argument: str) -> str:
-    held = memory_at_peak(recording.trace)
-    held = held[(held[s.DEVICE_TYPE] != CPU).to_numpy()]
+    held = of_accelerators(memory_at_peak(recording.trace))
     return _largest(held.groupby(s.GROUP)[s.HELD].sum(), 1, Unit.BYTES)
 
 
@@ -184,8 +185,7 @@ def _whole(sum_of_steps: int, count: int) -> int | float:
 def _sync_count(recording: Measured, _argument: str) -> Value:
     if recording.trace.host.empty:
         return None
-    calls = syncs(recording.trace)
-    calls = calls[(calls[s.KIND] != PAGEABLE_COPY).to_numpy()]
+    calls = without_staging(syncs(recording.trace))
     return _whole(_in_used_steps(recording, calls), recording.count)
 
 
@@ -215,56 +215,48 @@ def _unlinked(recording: Measured, _argument: str) -> Value:
 
 
 def _reserved(recording: Measured, _argument: str) -> Value:
-    peaks = recording.peaks[(recording.peaks[s.DEVICE_TYPE] != CPU).to_numpy()]
-    known = peaks[s.PEAK_RESERVED].dropna()
+    known = of_accelerators(recording.peaks)[s.PEAK_RESERVED].dropna()
     return int(known.max()) if len(known) else None
 
 
 def _of_category(category: str) -> _Of:
     def of(recording: Measured, _argument: str) -> Value:
-        return _union(recording, (recording.work[s.CATEGORY] == category).to_numpy())
+        return _busy_with(recording, (recording.work[s.CATEGORY] == category).to_numpy())
 
     return of
 
 
 def _communication(recording: Measured, _argument: str) -> Value:
-    return _union(recording, named(recording.work, is_communication))
+    return _busy_with(recording, named(recording.work, is_communication))
 
 
-def _union(recording: Measured, rows: Rows) -> float | None:
-    """The union of some device work a step, device by device."""
+def _busy_with(recording: Measured, rows: Rows) -> float | None:
+    """How long the devices are busy with some of the work, a step."""
     if not recording.has_device:
         return None
-    work = recording.work[rows]
-    start = work[s.START_NS].to_numpy()
-    numbers, place = np.unique(work[s.DEVICE_ID].to_numpy(), return_inverse=True)
-    end = start + work[s.DURATION_NS].to_numpy()
-    return int(intervals.union_lengths(place, start, end, numbers.size).sum()) / recording.count
+    return union(recording.work[rows]) / recording.count
 
 
 def _numerics(recording: Measured, _argument: str) -> Value:
-    told = declared(recording.trace.metadata.properties)
+    told = recording.declared
     return told.numerics.verdict if told else None
 
 
 def _numerics_text(recording: Measured, _argument: str) -> str:
-    told = declared(recording.trace.metadata.properties)
+    told = recording.declared
     return told.numerics.text if told else ""
 
 
 def _outside(recording: Measured, _argument: str) -> Value:
-    told = declared(recording.trace.metadata.properties)
+    told = recording.declared
     return median(told.outside.event_ns) if told and told.outside.event_ns else None
 
 
 def _cold(recording: Measured, _argument: str) -> Value:
-    told = declared(recording.trace.metadata.properties)
+    told = recording.declared
     return told.outside.cold_start_ns if told else None
 
 
-_NOT_DECLARED = "the recording does not say: `traceview capture` records it"
-_NO_HOST = "no host events were recorded: record with ProfilerActivity.CPU"
-_NO_MEMORY = "no memory events were recorded: record with profile_memory=True"
 _LISTED = (
     _quantity("gpu_busy", Unit.NS, "GPU time in which work ran", _busiest, BUSY_SD),
     _quantity("device_period", Unit.NS, "from one step's last GPU work to the next one's",
@@ -326,7 +318,7 @@ def _on_path(column: s.Column) -> _Rows:
     return rows
 
 
-def _or_none(rows: _Rows) -> _Rows:
+def _or_no_rows(rows: _Rows) -> _Rows:
     """The same where nothing of that name means none of it: an op, a kernel."""
 
     def found(recording: Measured, argument: str) -> Rows | None:
@@ -428,7 +420,7 @@ SELECTORS: Mapping[str, Selector] = {
         _selector("module", "GPU work launched in an nn.Module, its backward too",
                   _on_path(s.MODULE_PATH), _names_on(s.MODULE_PATH)),
         _selector("op", "GPU work launched in an op, such as aten::copy_",
-                  _or_none(_on_path(s.OP_PATH)), _names_on(s.OP_PATH)),
+                  _or_no_rows(_on_path(s.OP_PATH)), _names_on(s.OP_PATH)),
         _selector("kernel", "GPU work whose name contains the text, copies and memsets too",
                   _kernels, _kernel_names),
         Selector("idle", "idle time of a cause; `traceview gaps --help` explains them",

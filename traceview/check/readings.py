@@ -19,7 +19,7 @@ from traceview.diff.judge import ENOUGH, MARGINS, REASONS, SHARES
 from traceview.diff.measure import Measured
 from traceview.errors import UsageError
 from traceview.kernel_names import short
-from traceview.stats import Estimate, mean, prior_half_width, welch
+from traceview.stats import Basis, Estimate, Verdict, mean, prior_half_width, welch
 from traceview.units import Unit
 
 _NAMED = 2
@@ -95,7 +95,7 @@ def _of_side(term: Term, side: Sequence[Measured]) -> Reading:
     if metric.sd is None or len(numbers) == 1:
         low, high = min(numbers), max(numbers)
         value = values[0] if low == high else math.fsum(numbers) / len(numbers)
-        return Reading(metric.unit, value, low, high, "exact", origin)
+        return Reading(metric.unit, value, low, high, Basis.EXACT.value, origin)
     spread = mean(numbers)
     basis = f"95 % of {len(numbers)} recordings"
     return Reading(metric.unit, spread.difference, spread.low, spread.high, basis, origin)
@@ -146,7 +146,7 @@ def _of_quantity(claim: Claim, diff: TraceDiff) -> Reading:
 def _verdict(row: pd.Series, origin: str) -> Reading:
     verdict = str(row[s.VERDICT])
     words = _words(str(row[s.REASONS]).split())
-    if verdict == "cannot_tell":
+    if verdict == Verdict.CANNOT_TELL:
         return Reading(Unit.TEXT, reason=words)
     return Reading(Unit.TEXT, verdict, basis=str(row[s.BASIS]), origin=origin)
 
@@ -158,7 +158,7 @@ def _words(codes: Sequence[str]) -> str:
 def _ratio_interval(row: pd.Series, diff: TraceDiff) -> tuple[float, float] | None:
     """The interval of after / before; None where the figures are exact."""
     low, high = row[s.INTERVAL_LOW], row[s.INTERVAL_HIGH]
-    if pd.isna(low) or str(row[s.BASIS]) == "exact":
+    if pd.isna(low) or str(row[s.BASIS]) == Basis.EXACT.value:
         return None
     if str(row[s.QUANTITY]) not in SHARES:
         return float(low), float(high)
@@ -233,15 +233,15 @@ def _exact(claim: Claim, before: list[float], after: list[float], origin: str) -
     means = [math.fsum(side) / len(side) for side in (before, after)]
     if claim.function is Function.RATIO:
         ends = min(after) / max(before), max(after) / min(before) if min(before) else math.inf
-        return Reading(claim.unit, means[1] / means[0], *ends, "exact", origin)
+        return Reading(claim.unit, means[1] / means[0], *ends, Basis.EXACT.value, origin)
     ends = min(after) - max(before), max(after) - min(before)
-    return Reading(claim.unit, _integral(means[1] - means[0]), *ends, "exact", origin)
+    return Reading(claim.unit, _integral(means[1] - means[0]), *ends, Basis.EXACT.value, origin)
 
 
 def _spread(before: list[float], after: list[float], sd: float) -> tuple[str, Estimate]:
     """What is known of the difference of the logarithms."""
     logs = [[math.log(value) for value in side] for side in (before, after)]
     if min(len(before), len(after)) >= ENOUGH:
-        return "measured", welch(*logs)
+        return Basis.MEASURED.value, welch(*logs)
     difference = math.fsum(logs[1]) / len(after) - math.fsum(logs[0]) / len(before)
-    return "prior", Estimate(difference, prior_half_width(sd, len(before), len(after)))
+    return Basis.PRIOR.value, Estimate(difference, prior_half_width(sd, len(before), len(after)))

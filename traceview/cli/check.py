@@ -76,6 +76,8 @@ def command(
         return
     if not texts:
         raise click.UsageError("say what has to hold: --that CLAIM; --list shows what there is")
+    if noise and not (before and after):
+        raise click.UsageError("--noise compares two sides: name them with --before and --after")
     output.spare(*recordings, *before, *after)
     claims = [parse(text) for text in texts]
     findings = _findings(claims, recordings, (before, after), noise)

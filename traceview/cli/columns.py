@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 import click
@@ -31,12 +32,10 @@ def command(output: Output) -> None:
     """Send the reference of all columns."""
     from traceview import schema  # noqa: PLC0415 -- help has no time for pandas
 
-    output.write(
-        document([value for value in vars(schema).values() if isinstance(value, schema.Schema)])
-    )
+    output.write(document(schema.schemas().values()))
 
 
-def document(schemas: list[Schema]) -> Document:
+def document(schemas: Collection[Schema]) -> Document:
     """The reference of `schemas`, a section each."""
     from traceview.document import Document, Section  # noqa: PLC0415
 

@@ -2,15 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-import click
-
-from traceview.cli.output import frame_options
-from traceview.cli.reports import limit_option, report, trace_argument
-
-if TYPE_CHECKING:
-    from traceview.cli.output import Output
+from traceview.cli.reports import report_command
 
 HELP = """What would have to be faster for a step to be shorter?
 
@@ -31,11 +23,4 @@ Terms:
   queued         between two pieces of work that were launched in time
 """
 
-
-@click.command("critical-path", help=HELP)
-@trace_argument
-@limit_option
-@frame_options
-def command(trace: str, output: Output, limit: int | None) -> None:
-    """Send the report."""
-    report("critical_path", trace, output, limit=limit)
+command = report_command("critical-path", HELP)

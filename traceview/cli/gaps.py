@@ -2,15 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-import click
-
-from traceview.cli.output import frame_options
-from traceview.cli.reports import limit_option, report, trace_argument
-
-if TYPE_CHECKING:
-    from traceview.cli.output import Output
+from traceview.cli.reports import report_command
 
 HELP = """What does the GPU wait for while it is idle?
 
@@ -39,11 +31,4 @@ Terms:
   unlinked         the launch is not in the file: unexplained
 """
 
-
-@click.command("gaps", help=HELP)
-@trace_argument
-@limit_option
-@frame_options
-def command(trace: str, output: Output, limit: int | None) -> None:
-    """Send the report."""
-    report("gaps", trace, output, limit=limit)
+command = report_command("gaps", HELP)

@@ -2,15 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-import click
-
-from traceview.cli.output import frame_options
-from traceview.cli.reports import limit_option, report, trace_argument
-
-if TYPE_CHECKING:
-    from traceview.cli.output import Output
+from traceview.cli.reports import report_command
 
 HELP = """Which kernels keep the GPU busy?
 
@@ -29,11 +21,4 @@ Terms:
   median   its median duration
 """
 
-
-@click.command("kernels", help=HELP)
-@trace_argument
-@limit_option
-@frame_options
-def command(trace: str, output: Output, limit: int | None) -> None:
-    """Send the report."""
-    report("kernels", trace, output, limit=limit)
+command = report_command("kernels", HELP)

@@ -2,15 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-import click
-
-from traceview.cli.output import frame_options
-from traceview.cli.reports import limit_option, report, trace_argument
-
-if TYPE_CHECKING:
-    from traceview.cli.output import Output
+from traceview.cli.reports import report_command
 
 HELP = """What do the launches cost the host, and do they keep the GPU fed?
 
@@ -32,11 +24,4 @@ Terms:
   shorter          calls that took longer than the work that they launched
 """
 
-
-@click.command("launches", help=HELP)
-@trace_argument
-@limit_option
-@frame_options
-def command(trace: str, output: Output, limit: int | None) -> None:
-    """Send the report."""
-    report("launches", trace, output, limit=limit)
+command = report_command("launches", HELP)

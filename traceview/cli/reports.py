@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from traceview.cli.output import FRAMES
+from traceview.cli.output import FRAMES, frame_options
 from traceview.cli.progress import progress
 from traceview.cli.slowness import tell_if_slow
 
@@ -25,6 +25,18 @@ limit_option: Callable[[Callable[..., None]], Callable[..., None]] = click.optio
     metavar="ROWS",
     help="Rows of a table to show in text and Markdown; the others are counted.",
 )
+
+
+TERMS = """\b
+Terms:
+  GPU busy     exclusive share of device work that the row launched itself;
+               the column adds up to the busy time
+  GPU total    union of the work that the row or what it calls launched;
+               rows within each other hold the same work
+  host total   host time in the row, recursion counted once
+  backward     of GPU busy, what backward passes launched
+"""
+"""What the columns of a report by owner mean, for its help."""
 
 
 def load(path: str) -> Trace:
@@ -50,6 +62,22 @@ def report(name: str, trace: str, output: Output, **options: Any) -> None:
         return
     document = import_module(f"traceview.report.{name}").document
     output.write(document(loaded, **given))
+
+
+def report_command(name: str, help: str) -> click.Command:  # noqa: A002 -- as click calls it
+    """The command of this name, which sends the report of this name and has no options of its own.
+
+    `help` begins with the question that it answers.
+    """
+
+    @click.command(name, help=help)
+    @trace_argument
+    @limit_option
+    @frame_options
+    def command(trace: str, output: Output, limit: int | None) -> None:
+        report(name.replace("-", "_"), trace, output, limit=limit)
+
+    return command
 
 
 def send_frame(recording: Trace | Snapshot, name: str, output: Output, **options: Any) -> None:

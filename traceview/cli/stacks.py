@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 import click
 
 from traceview.cli.output import FRAMES, output_options
-from traceview.cli.reports import limit_option, report, trace_argument
+from traceview.cli.reports import TERMS, limit_option, report, trace_argument
 
 if TYPE_CHECKING:
     from traceview.cli.output import Output
 
-HELP = """Which lines of Python take the time?
+HELP = f"""Which lines of Python take the time?
 
 Needs a recording made with with_stack=True. As `.folded` it is collapsed-stack text for flame
 graphs: speedscope, flamegraph.pl, inferno.
@@ -24,15 +24,7 @@ Examples:
   traceview stacks trace.json.gz -o gpu.folded
   traceview stacks trace.json.gz --host -o host.folded
 
-\b
-Terms:
-  GPU busy     exclusive share of device work that the row launched itself;
-               the column adds up to the busy time
-  GPU total    union of the work that the row or what it calls launched;
-               rows within each other hold the same work
-  host total   host time in the row, recursion counted once
-  backward     of GPU busy, what backward passes launched
-"""
+{TERMS}"""
 
 
 @click.command("stacks", help=HELP)

@@ -2,15 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-import click
-
-from traceview.cli.output import frame_options
-from traceview.cli.reports import limit_option, report, trace_argument
-
-if TYPE_CHECKING:
-    from traceview.cli.output import Output
+from traceview.cli.reports import report_command
 
 HELP = """How long is a step, and do the steps agree?
 
@@ -30,11 +22,4 @@ Terms:
   busy            time in which the step's work kept the device busy
 """
 
-
-@click.command("steps", help=HELP)
-@trace_argument
-@limit_option
-@frame_options
-def command(trace: str, output: Output, limit: int | None) -> None:
-    """Send the report."""
-    report("steps", trace, output, limit=limit)
+command = report_command("steps", HELP)

@@ -95,7 +95,7 @@ def attribution(before: PerStep, after: PerStep) -> tuple[pd.DataFrame, pd.DataF
     order = sorted(
         range(len(rows)), key=lambda i: (-abs(rows[i].delta), rows[i].kind, rows[i].path)
     )
-    frame = _frame(s.ATTRIBUTION, [rows[i].cells() for i in order])
+    frame = s.ATTRIBUTION.of_rows([rows[i].cells() for i in order])
     number = {index: place for place, index in enumerate(order)}
     members = [
         (number[index], side, SEPARATOR.join(node.name for node in path), cost.ns, cost.calls)
@@ -108,7 +108,7 @@ def attribution(before: PerStep, after: PerStep) -> tuple[pd.DataFrame, pd.DataF
         for path in sorted(paths, key=lambda p: -costs[p].ns)
         for cost in (costs[path],)
     ]
-    return frame, _frame(s.REPLACED, members)
+    return frame, s.REPLACED.of_rows(members)
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,7 +244,3 @@ def _path(key: Sequence[object]) -> Path:
 
 def _text(path: Path) -> str:
     return SEPARATOR.join(node.name for node in path)
-
-
-def _frame(schema: s.Schema, rows: Sequence[tuple[object, ...]]) -> pd.DataFrame:
-    return schema.frame({c: [row[i] for row in rows] for i, c in enumerate(schema.columns)})

@@ -13,7 +13,7 @@ from traceview.diff.reasons import Reason
 from traceview.diff.shapes import shape_reasons
 from traceview.metrics.steps import OTHER_SIDE, REASONS, steps
 from traceview.trace import OPTIONS, VERSIONS, Trace
-from traceview.workload import Workload, declared
+from traceview.workload import Workload
 
 
 class Comparability(StrEnum):
@@ -69,7 +69,7 @@ def _reasons(
 
 def _wrong_results(before: Sequence[Measured], after: Sequence[Measured]) -> Iterator[Reason]:
     for name, side in (("before", before), ("after", after)):
-        for workload in filter(None, map(_declared, side)):
+        for workload in filter(None, (recording.declared for recording in side)):
             if workload.numerics.verdict == "wrong":
                 yield Reason(WRONG_RESULT, f"{name}: {workload.numerics.text}", forbids=True)
                 break
@@ -189,15 +189,11 @@ def _left_out(recording: Measured) -> set[str]:
     return {str(reason) for reason in out.fillna(OTHER_SIDE)}
 
 
-def _declared(recording: Measured) -> Workload | None:
-    return declared(recording.trace.metadata.properties)
-
-
 def _workload(
     before: Sequence[Measured], after: Sequence[Measured], factor: str
 ) -> Iterator[Reason]:
     """What the recordings declare to be their work; else what their ops and kernels tell."""
-    left, right = _declared(before[0]), _declared(after[0])
+    left, right = before[0].declared, after[0].declared
     if left and right and left.work.name and right.work.name:
         yield from _declared_work(left, right, factor)
         return

@@ -6,17 +6,17 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import Any
 
 import pandas as pd
 
 from traceview import schema as s
+from traceview import units
 from traceview.diff.judge import BY_CHANCE, MARGINS, SHARES
 from traceview.errors import UsageError
 from traceview.stats import Verdict
 
 _GATE = re.compile(r"(?P<quantity>\w+)\s*>\s*(?P<percent>\d+(?:\.\d+)?)\s*%")
-_ANY = "regressed"
+_ANY = Verdict.REGRESSED.value
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,26 +52,26 @@ def failures(gates: Iterable[Gate], quantities: pd.DataFrame) -> list[str]:
     `regressed` goes by the verdicts of the report, a limit by its own margin: it fails where the
     whole interval lies beyond. A verdict that cannot be told fails nothing.
     """
-    rows = [dict(zip(map(str, s.QUANTITIES.columns), row, strict=True)) for row in
-            quantities[list(s.QUANTITIES.columns)].itertuples(index=False, name=None)]  # fmt: skip
+    rows = [row for _, row in quantities.iterrows()]
     return [
-        f"--fail-on {gate.text}: {row['quantity']} regressed{_size(row)}"
+        f"--fail-on {gate.text}: {row[s.QUANTITY]} regressed{_size(row)}"
         for gate in gates
         for row in rows
         if _fails(gate, row)
     ]
 
 
-def _fails(gate: Gate, row: dict[str, Any]) -> bool:
+def _fails(gate: Gate, row: pd.Series) -> bool:
+    regressed = bool(row[s.VERDICT] == Verdict.REGRESSED.value)
     if gate.margin is None:
-        return bool(row["verdict"] == Verdict.REGRESSED.value)
-    if gate.quantity != row["quantity"] or BY_CHANCE in str(row["reasons"]):
+        return regressed
+    if gate.quantity != row[s.QUANTITY] or BY_CHANCE in str(row[s.REASONS]):
         return False
-    if pd.isna(row["interval_low"]):
-        return bool(row["verdict"] == Verdict.REGRESSED.value)
+    if pd.isna(row[s.INTERVAL_LOW]):
+        return regressed
     unchanged = 0.0 if gate.quantity in SHARES else 1.0
-    return bool(row["interval_low"] > unchanged + gate.margin)
+    return bool(row[s.INTERVAL_LOW] > unchanged + gate.margin)
 
 
-def _size(row: dict[str, Any]) -> str:
-    return "" if pd.isna(row["ratio"]) else f" (x{row['ratio']:.4g})"
+def _size(row: pd.Series) -> str:
+    return "" if pd.isna(row[s.RATIO]) else f" ({units.ratio(float(row[s.RATIO]))})"

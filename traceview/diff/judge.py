@@ -16,6 +16,8 @@ from traceview.diff.noise import NoiseProfile
 from traceview.errors import UsageError
 from traceview.intervals import apportion
 from traceview.stats import (
+    BELOW_MARGIN,
+    STRADDLES,
     Basis,
     Estimate,
     Judgement,
@@ -26,6 +28,7 @@ from traceview.stats import (
     profiled,
     welch,
 )
+from traceview.units import Unit
 
 MARGINS: Mapping[str, float] = {
     "gpu_busy": 0.015,
@@ -52,8 +55,8 @@ BY_CHANCE = "several_quantities"
 _PEAK = "peak_allocated"
 REASONS = {
     "single_recording": "one recording a side does not show how much runs differ",
-    "interval_straddles_margin": "the interval reaches over the margin",
-    "real_but_below_margin": "real, but smaller than the margin",
+    STRADDLES: "the interval reaches over the margin",
+    BELOW_MARGIN: "real, but smaller than the margin",
     "not_recorded": "not recorded on either side",
     "recorded_on_one_side": "recorded on one side only",
     "none_on_one_side": "there is none on one side",
@@ -132,7 +135,7 @@ class _Row:
                 detectable = seen if self.name in SHARES else seen - 1
         return (
             self.name,
-            "bytes" if self.name == _PEAK else "ns",
+            (Unit.BYTES if self.name == _PEAK else Unit.NS).value,
             self.before,
             self.after,
             delta,
@@ -161,9 +164,7 @@ def quantities(sides: Sides, margins: Mapping[str, float] | None = None) -> pd.D
         names = ", ".join(sorted(unknown))
         raise UsageError(f"no quantity {names}; there are {', '.join(MARGINS)}")
     rows = _together([_row(sides, name, chosen[name]) for name in MARGINS])
-    cells = [row.cells() for row in rows]
-    columns = s.QUANTITIES.columns
-    return s.QUANTITIES.frame({c: [row[i] for row in cells] for i, c in enumerate(columns)})
+    return s.QUANTITIES.of_rows([row.cells() for row in rows])
 
 
 def values(side: Sequence[Measured], name: str) -> list[float | None]:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from traceview import intervals
 from traceview import schema as s
-from traceview.calls import PAGEABLE_COPY
+from traceview.calls import without_staging
 from traceview.kernel_names import is_communication
 from traceview.metrics.gaps import idle
 from traceview.metrics.launches import launches
@@ -19,7 +19,8 @@ from traceview.metrics.memory import memory_peaks
 from traceview.metrics.steps import steady_windows, steps
 from traceview.metrics.syncs import syncs
 from traceview.owners import owners
-from traceview.trace import CPU, MEMCPY, Trace, named
+from traceview.trace import MEMCPY, Trace, extent, named, of_accelerators
+from traceview.workload import Workload, declared
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +45,11 @@ class Measured:
     sync_stall_ns: int | None
     peaks: pd.DataFrame
     typical: Mapping[str, float]
+
+    @property
+    def declared(self) -> Workload | None:
+        """What the recording says of itself; None if it says nothing."""
+        return declared(self.trace.metadata.properties)
 
     @property
     def has_device(self) -> bool:
@@ -71,7 +77,7 @@ class Measured:
     @property
     def _chosen_peaks(self) -> pd.DataFrame:
         peaks = self.peaks
-        accelerators = peaks[peaks[s.DEVICE_TYPE] != CPU]
+        accelerators = of_accelerators(peaks)
         return accelerators if len(accelerators) else peaks
 
 
@@ -157,8 +163,7 @@ def _work_within(trace: Trace, windows: pd.DataFrame) -> pd.DataFrame:
     paths = (s.ANNOTATION_PATH, s.MODULE_PATH, s.OP_PATH, s.OWNER_OP)
     work = trace.work.assign(**{column: owned[column] for column in paths})
     work = work.assign(**{s.ACCOMPANIED: _accompanied(work)})
-    start = work[s.START_NS].to_numpy()
-    end = start + work[s.DURATION_NS].to_numpy()
+    start, end = extent(work)
     device = work[s.DEVICE_ID].to_numpy()
     pieces = []
     for number, low, high in windows.itertuples(index=False):
@@ -178,8 +183,7 @@ def _work_within(trace: Trace, windows: pd.DataFrame) -> pd.DataFrame:
 def _accompanied(work: pd.DataFrame) -> NDArray[np.bool_]:
     """Which kernels overlap communication or a copy on their device, which slows them down."""
     moves = named(work, is_communication) | (work[s.CATEGORY] == MEMCPY).to_numpy()
-    start = work[s.START_NS].to_numpy()
-    end = start + work[s.DURATION_NS].to_numpy()
+    start, end = extent(work)
     device = work[s.DEVICE_ID].to_numpy()
     result = np.zeros(len(work), dtype=bool)
     for number in np.unique(device):
@@ -199,8 +203,7 @@ def _launch_overhead(trace: Trace) -> tuple[intervals.Ints, intervals.Ints]:
 
 def _sync_stall(trace: Trace) -> tuple[intervals.Ints, intervals.Ints]:
     """When each blocking call began and how long it blocked."""
-    calls = syncs(trace)
-    calls = calls[(calls[s.KIND] != PAGEABLE_COPY).to_numpy()]
+    calls = without_staging(syncs(trace))
     return calls[s.START_NS].to_numpy(), calls[s.BLOCKED_NS].to_numpy()
 
 

@@ -34,8 +34,7 @@ def spread(before: Sequence[Measured], after: Sequence[Measured]) -> pd.DataFram
         for number, recording in enumerate(recordings)
         for quantity, figures in _figures(recording)
     ]
-    columns = s.SPREAD.columns
-    return s.SPREAD.frame({c: [row[i] for row in rows] for i, c in enumerate(columns)})
+    return s.SPREAD.of_rows(rows)
 
 
 def _figures(recording: Measured) -> Iterator[tuple[str, tuple[object, ...]]]:

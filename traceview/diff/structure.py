@@ -27,8 +27,7 @@ def structure(before: Sequence[Measured], after: Sequence[Measured]) -> pd.DataF
     names = [*always, *sorted((left.keys() | right.keys()) - set(always))]
     rows = [(name, left.get(name, "0"), right.get(name, "0")) for name in names]
     rows = [row for row in rows if row[0] in always or row[1] != row[2]]
-    columns = s.STRUCTURE.columns
-    return s.STRUCTURE.frame({c: [row[i] for row in rows] for i, c in enumerate(columns)})
+    return s.STRUCTURE.of_rows(rows)
 
 
 def _facts(side: Sequence[Measured]) -> dict[str, str]:

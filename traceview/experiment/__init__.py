@@ -1,6 +1,7 @@
 """Hypotheses that can fail, and records that add up.
 
 record    what a record says, as types; the verdict, which follows from the recorded numbers
+front     the front matter of a file, with the line of everything in it
 text      record <-> one Markdown file with YAML front matter; a fault is named with its line
 factors   what differs between two sides besides what was declared
 observe   traces -> what was observed

@@ -18,7 +18,7 @@ from traceview.diff import TraceDiff
 from traceview.diff.measure import Measured
 from traceview.experiment.record import NO_CHANGE, Change, Difference
 from traceview.trace import OP, OPTIONS, Trace
-from traceview.workload import Fact, Workload, declared
+from traceview.workload import Fact
 
 _PASSING = frozenset({
     "sm_clock_mhz", "memory_clock_mhz", "power_w", "temperature_c", "trace_only",
@@ -38,7 +38,7 @@ _FROM_SHAPES = {"shapes_differ": "input shapes", "dtypes_differ": "input types"}
 
 def factors(side: Sequence[Measured]) -> dict[str, Fact]:
     """What the recordings of a side say of themselves, by factor; both where they disagree."""
-    told = [_facts(recording.trace) for recording in side]
+    told = [_facts(recording) for recording in side]
     names = dict.fromkeys(name for facts in told for name in facts)
     found: dict[str, Fact] = {}
     for name in names:
@@ -50,7 +50,7 @@ def factors(side: Sequence[Measured]) -> dict[str, Fact]:
 
 def variants(side: Sequence[Measured]) -> set[str]:
     """The factors that the recordings of a side declare to be what a comparison is about."""
-    workloads = filter(None, (_declared(recording.trace) for recording in side))
+    workloads = filter(None, (recording.declared for recording in side))
     return {name for workload in workloads for name in workload.work.variant}
 
 
@@ -126,15 +126,15 @@ def _own(found: Sequence[Difference], change: Change, told: set[str]) -> set[str
     return named or (varied if len(varied) == 1 else set())
 
 
-def _facts(trace: Trace) -> dict[str, Fact]:
-    metadata, told = trace.metadata, _declared(trace)
+def _facts(recording: Measured) -> dict[str, Fact]:
+    metadata, told = recording.trace.metadata, recording.declared
     options = metadata.options
     facts: dict[str, Fact] = {
         "device": ", ".join(metadata.device_names) or None,
         "torch": metadata.torch_version,
         **metadata.versions,
         **{name: "on" if options.get(name) else "off" for name in OPTIONS},
-        "dtype": _dtype(trace),
+        "dtype": _dtype(recording.trace),
     }
     if told is not None:
         work = told.work
@@ -144,10 +144,6 @@ def _facts(trace: Trace) -> dict[str, Fact]:
         facts |= {name: value for part in parts for name, value in part.items()}
         facts["work"] = work.name or None
     return {name: value for name, value in facts.items() if name not in _PASSING}
-
-
-def _declared(trace: Trace) -> Workload | None:
-    return declared(trace.metadata.properties)
 
 
 def _dtype(trace: Trace) -> str | None:

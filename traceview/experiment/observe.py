@@ -35,9 +35,9 @@ from traceview.experiment.record import (
     Role,
     now,
 )
-from traceview.stats import Verdict
+from traceview.stats import Basis, Verdict
 from traceview.trace import Trace
-from traceview.workload import declared
+from traceview.units import Unit
 
 _BLOCK = 2**20
 _ORDER: Mapping[bool | None, Order] = {
@@ -68,7 +68,7 @@ def observe(
         recorded_at=now(),
         prediction=_ORDER[first],
         recordings=recordings,
-        comparable=compared.comparable.value,
+        comparable=compared.comparable,
         work=_work(compared.before),
         fixed=factors.fixed(compared),
         differences=found,
@@ -151,7 +151,7 @@ def _claims(plan: Plan, compared: TraceDiff) -> Iterator[Claimed]:
             reading = finding.reading
             reason = finding.reason if finding.answer is Answer.CANNOT_TELL else ""
             yield Claimed(
-                text, role, reading.unit.value, reading.value, reading.low, reading.high,
+                text, role, reading.unit, reading.value, reading.low, reading.high,
                 reading.basis, reading.origin, reason,
             )  # fmt: skip
 
@@ -160,9 +160,9 @@ def _quantities(compared: TraceDiff) -> Iterator[Quantity]:
     for row in _rows(compared):
         low, high = row[s.INTERVAL_LOW], row[s.INTERVAL_HIGH]
         yield Quantity(
-            row[s.QUANTITY], row[s.UNIT], row[s.BEFORE], row[s.AFTER], row[s.RATIO],
+            row[s.QUANTITY], Unit(row[s.UNIT]), row[s.BEFORE], row[s.AFTER], row[s.RATIO],
             None if low is None else (low, high),
-            row[s.BASIS], row[s.VERDICT], tuple(str(row[s.REASONS] or "").split()),
+            Basis(row[s.BASIS]), Verdict(row[s.VERDICT]), tuple(str(row[s.REASONS] or "").split()),
         )  # fmt: skip
 
 
@@ -180,13 +180,13 @@ def _with_verdict(compared: TraceDiff, verdict: Verdict) -> Iterator[str]:
 
 
 def _work(side: Sequence[Measured]) -> str:
-    told = declared(side[0].trace.metadata.properties)
+    told = side[0].declared
     return (told.work.text or told.work.name) if told else ""
 
 
 def _numerics(side: Sequence[Measured]) -> Numerics:
     """The worst result of a side, and its largest error as a share of what is allowed."""
-    told = [declared(recording.trace.metadata.properties) for recording in side]
+    told = [recording.declared for recording in side]
     stored = [workload.numerics for workload in told if workload is not None]
     if not stored:
         return Numerics()

@@ -8,13 +8,16 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
-from enum import StrEnum
+from enum import Enum, StrEnum
 from typing import Any, Literal
 
-from traceview.check import Answer, Finding, parse
+from traceview import stats
+from traceview.check import Answer, Claim, Finding, parse
 from traceview.check.answer import answered
 from traceview.check.readings import Reading
+from traceview.diff import Comparability
 from traceview.errors import UsageError
+from traceview.stats import Basis
 from traceview.units import Unit
 from traceview.workload import Fact
 
@@ -125,7 +128,7 @@ class Claimed:
 
     claim: str
     role: Role
-    unit: str
+    unit: Unit
     value: int | float | str | None = None
     low: float | None = None
     high: float | None = None
@@ -136,7 +139,7 @@ class Claimed:
     @property
     def finding(self) -> Finding:
         """What the recorded numbers say of the claim."""
-        reading = Reading(Unit(self.unit), self.value, self.low, self.high, self.basis, self.origin)
+        reading = Reading(self.unit, self.value, self.low, self.high, self.basis, self.origin)
         claim = parse(self.claim)
         return Finding(claim, reading, answered(claim, reading), self.reason)
 
@@ -151,13 +154,13 @@ class Quantity:
     """A quantity of the diff, with its verdict; ns a step, or bytes."""
 
     quantity: str
-    unit: str
+    unit: Unit
     before: int | None
     after: int | None
     ratio: float | None
     interval: tuple[float, float] | None
-    basis: str
-    verdict: str
+    basis: Basis
+    verdict: stats.Verdict
     reasons: tuple[str, ...] = ()
 
 
@@ -165,7 +168,7 @@ class Quantity:
 class Numerics:
     """Whether the results of a side are right; `error` is the largest over what is allowed."""
 
-    verdict: str = "unchecked"
+    verdict: Literal["correct", "wrong", "unchecked"] = "unchecked"
     error: float | None = None
 
 
@@ -188,7 +191,7 @@ class Observed:
     recorded_at: str
     prediction: Order
     recordings: Recordings
-    comparable: str
+    comparable: Comparability
     work: str
     fixed: Mapping[str, Fact]
     differences: tuple[Difference, ...]
@@ -264,19 +267,20 @@ def plan(
     if not predict:
         raise UsageError("a hypothesis that predicts nothing cannot fail: give --predict CLAIM")
     for claim in (*predict, *falsified_if):
-        require_of_two_sides(claim)
+        of_two_sides(claim)
     return Plan(name, question.strip(), hypothesis.strip(), tuple(predict), changed(change), now(),
                 tuple(falsified_if))  # fmt: skip
 
 
-def require_of_two_sides(claim: str) -> None:
-    """Raise UsageError unless `claim` can be read and is about a diff."""
+def of_two_sides(claim: str) -> Claim:
+    """The claim about a diff that a text makes. Raises UsageError where it makes none."""
     parsed = parse(claim)
     if parsed.function is None:
         term = parsed.term.text
         raise UsageError(
             f"{claim!r}: of two sides, which is meant? Write ratio({term}), or delta, before, after"
         )
+    return parsed
 
 
 def changed(text: str) -> Change:
@@ -326,4 +330,6 @@ def as_data(record: Record) -> dict[str, Any]:
 def _plain(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, Enum):
+        return value.value
     return [_plain(item) for item in value] if isinstance(value, (list, tuple)) else value

@@ -15,19 +15,17 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from traceview import intervals
+from traceview import busy
 from traceview import schema as s
 from traceview.context import thread_numbers
 from traceview.flops import shapes_text
 from traceview.intervals import Ints
 from traceview.kernel_names import short
 from traceview.owners import HOW, Dimension, Moments, Ownership, owners
-from traceview.trace import Trace
+from traceview.trace import ALLOCATOR, Trace, of_accelerators
 
 LEAKED = "(launched before the recording)"
 LOST = "(launch not recorded)"
-_ALLOCATOR = "[memory]"
-_CPU = 0
 
 
 def ops(trace: Trace, *, shapes: bool = False) -> pd.DataFrame:
@@ -91,7 +89,7 @@ def kinds(trace: Trace) -> pd.DataFrame:
     """Device work by kind; columns as schema.WORK_KINDS."""
     found = owners(trace)
     keys = [found[c].astype("string") for c in (s.WORK_KIND, s.KIND_DETAIL)]
-    groups = pd.Series(_shares(trace.work)).groupby(keys, dropna=False, sort=True)
+    groups = pd.Series(busy.shares(trace.work)).groupby(keys, dropna=False, sort=True)
     rows = groups.size().index.to_frame(index=False)
     frame = s.WORK_KINDS.frame(
         {
@@ -111,7 +109,7 @@ def owner_coverage(trace: Trace) -> pd.DataFrame:
         {
             s.HOW_OWNED: np.array(HOW, dtype=object),
             s.DEVICE_EVENTS: np.bincount(how, minlength=len(HOW)),
-            s.BUSY_NS: _sums(how, _shares(trace.work), len(HOW)),
+            s.BUSY_NS: _sums(how, busy.shares(trace.work), len(HOW)),
         }
     )
 
@@ -147,14 +145,14 @@ class _View:
     @cached_property
     def shares(self) -> Ints:
         """The exclusive share of each piece of work."""
-        return _shares(self.trace.work)
+        return busy.shares(self.trace.work)
 
     @cached_property
     def allocations(self) -> tuple[Moments, Ints]:
         """Where device memory was allocated, and how many bytes."""
         memory = self.trace.memory
-        mine = (memory[s.NAME] == _ALLOCATOR) & (memory[s.BYTES] > 0)
-        memory = memory[mine & (memory[s.DEVICE_TYPE] != _CPU)]
+        mine = (memory[s.NAME] == ALLOCATOR) & (memory[s.BYTES] > 0)
+        memory = of_accelerators(memory[mine])
         threads = thread_numbers(self.trace, memory)
         return self.owned.at(threads, memory[s.TIME_NS]), memory[s.BYTES].to_numpy()
 
@@ -224,7 +222,7 @@ class _View:
         }
 
     def _union_below(self, dimension: Dimension, row_of: Ints, own: Ints, size: int) -> Ints:
-        """The union, a device, of the work in each row and in the rows below it."""
+        """The union of the work in each row and in the rows below it."""
         above = np.append(dimension.paths.parent, -1)
         piece, path = np.arange(own.size), dimension.of(self.moments)
         pieces, rows = [piece[path < 0]], [own[path < 0]]
@@ -234,14 +232,8 @@ class _View:
             rows.append(row_of[path])
             path = above[path]
         which, row = np.concatenate(pieces), np.concatenate(rows)
-        work = self.trace.work
-        devices, device = np.unique(work[s.DEVICE_ID], return_inverse=True)
-        begin = work[s.START_NS].to_numpy()
-        end = begin + work[s.DURATION_NS].to_numpy()
-        many = max(devices.size, 1)
-        label = row * many + device[which]
-        lengths = intervals.union_lengths(label, begin[which], end[which], size * many)
-        return np.asarray(lengths.reshape(size, many).sum(axis=1))
+        work = self.trace.work[[s.DEVICE_ID, s.START_NS, s.DURATION_NS]]
+        return busy.unions(work.iloc[which], row, size)
 
 
 def _folded_device(view: _View) -> pd.Series:
@@ -275,11 +267,6 @@ def _folded_host(owned: Ownership) -> pd.Series:
 def _one_line(name: object) -> str:
     """A name that can be part of a collapsed stack."""
     return " ".join(str(name).replace(";", ":").split()) or "?"
-
-
-def _shares(work: pd.DataFrame) -> Ints:
-    start = work[s.START_NS].to_numpy()
-    return intervals.shares_apart(work[s.DEVICE_ID], start, start + work[s.DURATION_NS].to_numpy())
 
 
 def _sums(row: Ints, values: Ints, size: int) -> Ints:

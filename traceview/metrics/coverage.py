@@ -7,11 +7,10 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
-from traceview import intervals
+from traceview import busy
 from traceview import schema as s
 from traceview.calls import closing_synchronize, without_work
-from traceview.metrics.memory import FAILURE
-from traceview.trace import LAUNCHING, Note, Trace
+from traceview.trace import LAUNCHING, OUT_OF_MEMORY, Note, Trace
 
 
 def coverage(trace: Trace) -> pd.DataFrame:
@@ -21,9 +20,7 @@ def coverage(trace: Trace) -> pd.DataFrame:
     supply it, then what is counted apart.
     """
     notes = [*trace.metadata.notes, *_lacking(trace), *_apart(trace)]
-    columns = s.COVERAGE.columns
-    rows = [(note.code, note.text, note.count, note.ns) for note in notes]
-    return s.COVERAGE.frame({c: [row[i] for row in rows] for i, c in enumerate(columns)})
+    return s.COVERAGE.of_rows([(note.code, note.text, note.count, note.ns) for note in notes])
 
 
 def _lacking(trace: Trace) -> Iterator[Note]:
@@ -47,10 +44,10 @@ def _apart(trace: Trace) -> Iterator[Note]:
     leaked = trace.leaked
     if leaked.any():
         text = "device work launched before the recording: busy, in no step"
-        yield Note("leaked_warmup", text, int(leaked.sum()), _busy(work[leaked]))
+        yield Note("leaked_warmup", text, int(leaked.sum()), busy.union(work[leaked]))
     if (lost := unlinked & ~leaked).any():
         text = "device work without a launch in the file: busy, in no step"
-        yield Note("lost_launch_records", text, int(lost.sum()), _busy(work[lost]))
+        yield Note("lost_launch_records", text, int(lost.sum()), busy.union(work[lost]))
     closing = closing_synchronize(trace)
     if len(closing):
         text = "the profiler's own closing synchronize: no sync stall of the program"
@@ -58,20 +55,12 @@ def _apart(trace: Trace) -> Iterator[Note]:
     if without := len(without_work(trace)):
         text = "launch calls whose device work is not in the file"
         yield Note("launches_without_work", text, without)
-    if failed := int((trace.memory[s.NAME] == FAILURE).sum()):
+    if failed := int((trace.memory[s.NAME] == OUT_OF_MEMORY).sum()):
         text = "allocations that failed for want of memory: in no peak"
         yield Note("out_of_memory", text, failed)
     if early := _before_its_launch(trace):
         text = "pieces of device work that start before their launch: clocks disagree"
         yield Note("negative_latency", text, early)
-
-
-def _busy(work: pd.DataFrame) -> int:
-    start = work[s.START_NS].to_numpy()
-    label = work[s.DEVICE_ID].to_numpy()
-    devices, place = np.unique(label, return_inverse=True)
-    end = start + work[s.DURATION_NS].to_numpy()
-    return int(intervals.union_lengths(place, start, end, devices.size).sum())
 
 
 def _before_its_launch(trace: Trace) -> int:

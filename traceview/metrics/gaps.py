@@ -38,13 +38,14 @@ from traceview import calls, intervals
 from traceview import schema as s
 from traceview.context import names_at, site, thread_numbers
 from traceview.intervals import Ints
-from traceview.trace import ANNOTATION, FRAME, LAUNCHING, OP, OVERHEAD, Trace
+from traceview.trace import ANNOTATION, FRAME, LAUNCHING, OP, OVERHEAD, SYNC_RECORD, Trace, extent
 
-CAUSES = (
+_HOST_CAUSES = (
     "sync", "allocation", "memcpy_blocking", "overhead", "dataloader", "launch_call", "cpu_op",
-    "python", "unobserved", "launch_latency", "stream_wait", "graph", "queued", "unlinked",
+    "python", "unobserved",
 )  # fmt: skip
-_HOST_CAUSES = CAUSES[:9]
+"""What the launching thread did, first that applies."""
+CAUSES = (*_HOST_CAUSES, "launch_latency", "stream_wait", "graph", "queued", "unlinked")
 _OWN_CAUSES = ("allocation", "memcpy_blocking", "overhead", "dataloader")
 """What keeps its name after a drained queue."""
 _DATALOADER = "enumerate(DataLoader)"
@@ -141,7 +142,7 @@ def idle(trace: Trace, windows: pd.DataFrame | None = None) -> pd.DataFrame:
         if column.any()
     ]
     rows.sort(key=lambda row: (row[0], -row[3]))
-    return s.IDLE.frame({c: [row[i] for row in rows] for i, c in enumerate(s.IDLE.columns)})
+    return s.IDLE.of_rows(rows)
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,8 +170,7 @@ class _Gaps:
 
 def _gaps(trace: Trace) -> _Gaps:
     work = trace.work
-    start = work[s.START_NS].to_numpy()
-    end = start + work[s.DURATION_NS].to_numpy()
+    start, end = extent(work)
     device = work[s.DEVICE_ID].to_numpy()
     found = [_gaps_of(np.flatnonzero(device == number), start, end) for number in np.unique(device)]
     empty = np.empty((4, 0), dtype=np.int64)
@@ -301,7 +301,7 @@ def _recorders(trace: Trace, waits: Ints) -> Ints:
 
 def _from_sync_record(trace: Trace, waits: pd.DataFrame, column: s.Column) -> Ints:
     """What the cuda_sync record of each wait call says in a column; -1 where there is none."""
-    records = trace.host_of("cuda_sync")
+    records = trace.host_of(SYNC_RECORD)
     known = records[records[s.CORRELATION].notna() & records[column].notna()]
     values = known.drop_duplicates(s.CORRELATION).set_index(s.CORRELATION)[column]
     return waits[s.CORRELATION].map(values).to_numpy(dtype=np.int64, na_value=-1)
@@ -408,11 +408,8 @@ class _Axis:
 
     def ends_of(self, events: pd.DataFrame) -> tuple[Ints, Ints]:
         thread = thread_numbers(self.trace, events)
-        start = events[s.START_NS].to_numpy()
-        return (
-            self.place(thread, start),
-            self.place(thread, start + events[s.DURATION_NS].to_numpy()),
-        )
+        begin, end = extent(events)
+        return self.place(thread, begin), self.place(thread, end)
 
     def union(self, events: pd.DataFrame, *, everywhere: bool) -> intervals.Spans:
         """The time within `events`; overhead of the profiler has no thread and holds for all."""
@@ -420,8 +417,7 @@ class _Axis:
         if everywhere:
             placeless = (events[s.CATEGORY] == OVERHEAD).to_numpy()
             free = events[placeless]
-            at = free[s.START_NS].to_numpy()
-            till = at + free[s.DURATION_NS].to_numpy()
+            at, till = extent(free)
             every = np.repeat(np.arange(self.threads), at.size)
             start = np.append(start[~placeless], self.place(every, np.tile(at, self.threads)))
             end = np.append(end[~placeless], self.place(every, np.tile(till, self.threads)))

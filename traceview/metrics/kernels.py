@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from traceview import intervals
+from traceview import busy
 from traceview import schema as s
 from traceview.trace import Trace
 
@@ -26,11 +26,7 @@ def kernels(trace: Trace) -> pd.DataFrame:
     equally among them, so that the column adds up to the busy time of all devices. Sorted by it.
     """
     work = trace.work
-    start = work[s.START_NS].to_numpy()
-    shares = intervals.shares_apart(
-        work[s.DEVICE_ID], start, start + work[s.DURATION_NS].to_numpy()
-    )
-    work = work.assign(**{s.BUSY_NS: shares})
+    work = work.assign(**{s.BUSY_NS: busy.shares(work)})
     by_name = work.groupby([s.NAME, s.CATEGORY], dropna=False, observed=True, sort=True)
     durations = by_name[s.DURATION_NS]
     keys = by_name.size().index.to_frame(index=False)

@@ -10,7 +10,7 @@ from traceview import intervals
 from traceview import schema as s
 from traceview.context import thread_numbers
 from traceview.owners import Ownership, categorical
-from traceview.trace import LAUNCHING, Trace
+from traceview.trace import LAUNCHING, Trace, extent
 
 _FULL_QUEUE = 1000
 """CUDA holds 1024 launches a channel; a call that meets about as many waits for a place."""
@@ -36,8 +36,7 @@ def launches(trace: Trace) -> pd.DataFrame:
     begin = called[s.START_NS].to_numpy()
     latency = first - begin
     depth, pressed = _queue(trace, linked, called, place)
-    start = linked[s.START_NS].to_numpy()
-    end = start + linked[s.DURATION_NS].to_numpy()
+    start, end = extent(linked)
     unknown = (latency < 0) | (first == np.iinfo(np.int64).max)
     return s.LAUNCH_LIST.frame(
         {
@@ -153,8 +152,7 @@ def _queue(
     trace: Trace, linked: pd.DataFrame, called: pd.DataFrame, place: NDArray[np.intp]
 ) -> tuple[intervals.Ints, NDArray[np.bool_]]:
     """Work waiting on the call's device when it began, and whether the call met a full queue."""
-    begin = called[s.START_NS].to_numpy()
-    end = begin + called[s.DURATION_NS].to_numpy()
+    begin, end = extent(called)
     depth = np.zeros(len(called), dtype=np.int64)
     pressed = np.zeros(len(called), dtype=bool)
     device = np.zeros(len(called), dtype=np.int64)
@@ -179,8 +177,7 @@ def _saturated(
     work: pd.DataFrame, begin: intervals.Ints, end: intervals.Ints, depth: intervals.Ints
 ) -> NDArray[np.bool_]:
     """Whether the device was busy throughout each call, with its queue full."""
-    start = work[s.START_NS].to_numpy()
-    finish = start + work[s.DURATION_NS].to_numpy()
+    start, finish = extent(work)
     busy = intervals.overlap(intervals.union(start, finish), begin, end) == end - begin
     finish.sort()
     freed = np.searchsorted(finish, end, "right") > np.searchsorted(finish, begin, "right")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,7 +15,7 @@ from traceview.context import site, thread_numbers
 from traceview.errors import UsageError
 from traceview.intervals import Ints
 from traceview.owners import Dimension, Ownership
-from traceview.trace import Trace
+from traceview.trace import ALLOCATOR, OUT_OF_MEMORY, Trace
 
 BEFORE_RECORDING = "allocated before recording"
 NO_ADDRESSES = "owner unknown: no addresses recorded"
@@ -23,7 +23,6 @@ NO_OP = "outside any op"
 OUTSIDE = {"annotation": "outside any annotation", "module": "outside any module"}
 GROUPINGS = ("site", "op", "annotation", "module", "size")
 """How `memory_at_peak` may group: by op and annotation, by one of these, by size."""
-_ALLOCATOR, FAILURE = "[memory]", "[OutOfMemory]"
 _DEVICE = [s.DEVICE_TYPE, s.MEMORY_DEVICE]
 _MIB = 1 << 20
 _SIZES = (
@@ -101,7 +100,7 @@ def memory_peaks(trace: Trace) -> pd.DataFrame:
         )
         for device in _devices(trace)
     ]
-    return _frame(s.MEMORY_PEAKS, rows)
+    return s.MEMORY_PEAKS.of_rows(rows)
 
 
 def memory_at_peak(
@@ -147,13 +146,13 @@ def memory_steps(trace: Trace, steps: pd.DataFrame) -> pd.DataFrame:
     what it begins with. Blocks that live no longer than the step are `temporary_bytes`.
     """
     rows = [row for device in _devices(trace) for row in _steps(device, steps)]
-    return _frame(s.MEMORY_STEPS, rows)
+    return s.MEMORY_STEPS.of_rows(rows)
 
 
 def memory_failures(trace: Trace) -> pd.DataFrame:
     """The allocations that failed, and where; columns as schema.MEMORY_FAILURES."""
     memory = trace.memory
-    failed = memory[memory[s.NAME] == FAILURE]
+    failed = memory[memory[s.NAME] == OUT_OF_MEMORY]
     around = _around(trace, failed)
     own = (*_DEVICE, s.TIME_NS, s.BYTES, s.ALLOCATED, s.RESERVED)
     return s.MEMORY_FAILURES.frame({**{column: failed[column] for column in own}, **around})
@@ -161,7 +160,7 @@ def memory_failures(trace: Trace) -> pd.DataFrame:
 
 def _devices(trace: Trace) -> Iterator[_Device]:
     memory = trace.memory
-    events = memory[memory[s.NAME] == _ALLOCATOR]
+    events = memory[memory[s.NAME] == ALLOCATOR]
     for (kind, number), mine in events.groupby(_DEVICE, sort=True):
         size = mine[s.BYTES].to_numpy()
         located = mine[s.ADDRESS].notna().to_numpy()
@@ -281,7 +280,3 @@ def _steps(device: _Device, steps: pd.DataFrame) -> Iterator[tuple[object, ...]]
             int(-size[size < 0].sum()),
             int(size[(size > 0) & (partner >= 0) & (partner < high)].sum()) if located else pd.NA,
         )
-
-
-def _frame(schema: s.Schema, rows: Sequence[tuple[object, ...]]) -> pd.DataFrame:
-    return schema.frame({c: [row[i] for row in rows] for i, c in enumerate(schema.columns)})

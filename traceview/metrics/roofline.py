@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from traceview import intervals
+from traceview import busy
 from traceview import schema as s
 from traceview.flops import cost, is_costed, shapes_text
 from traceview.intervals import Ints
@@ -47,7 +47,7 @@ def roofline(trace: Trace, peaks: Mapping[str, float] | None = None) -> pd.DataF
         **{column: keys[column] for column in _KEY},
         s.CALLS: groups.size().to_numpy(dtype=np.int64),
         **{column: groups[column].sum().to_numpy(dtype=np.int64) for column in _AMOUNTS},
-        s.DEVICE_NS: _union(trace, row[node], len(keys)),
+        s.DEVICE_NS: _time(trace, row[node], len(keys)),
     }
     figures[s.PRECISION] = _as_run(trace, keys[s.PRECISION], row[node])
     frame = _with_rates(figures, peak_of(trace.metadata.device_names, peaks))
@@ -84,16 +84,10 @@ def _outermost(owned: Ownership, costed: Nodes) -> Nodes:
     return np.append(top, -1)[owned.of_work()[0].node]
 
 
-def _union(trace: Trace, row: Ints, size: int) -> Ints:
-    """The union of the work of each row on each device, ns."""
-    mine = np.flatnonzero(row >= 0)
-    work = trace.work.iloc[mine]
-    devices, device = np.unique(work[s.DEVICE_ID], return_inverse=True)
-    many = max(devices.size, 1)
-    start = work[s.START_NS].to_numpy()
-    end = start + work[s.DURATION_NS].to_numpy()
-    lengths = intervals.union_lengths(row[mine] * many + device, start, end, size * many)
-    return np.asarray(lengths.reshape(size, many).sum(axis=1))
+def _time(trace: Trace, row: Ints, size: int) -> Ints:
+    """The union of the work of each row, ns."""
+    mine = row >= 0
+    return busy.unions(trace.work[mine], row[mine], size)
 
 
 def _as_run(trace: Trace, precision: pd.Series, row: Ints) -> pd.Series:

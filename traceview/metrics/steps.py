@@ -13,11 +13,11 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from traceview import intervals
+from traceview import busy, intervals
 from traceview import schema as s
 from traceview.calls import compiling, loading, without_work
 from traceview.intervals import Ints
-from traceview.trace import ANNOTATION, OP, OVERHEAD, STEP_PREFIX, Trace
+from traceview.trace import ANNOTATION, OP, OVERHEAD, STEP_PREFIX, Trace, extent
 
 PROFILER_STEP, REPEATED = "profiler_step", "annotation"
 LEAKED = "leaked_warmup"
@@ -57,16 +57,9 @@ def _steps(trace: Trace) -> pd.DataFrame:
     step = step_of_work(trace, ranges)
     mine = step >= 0
     count = len(ranges)
-    start = work[s.START_NS].to_numpy()
-    end = start + work[s.DURATION_NS].to_numpy()
-    device = work[s.DEVICE_ID].to_numpy()
-    label, devices = step[mine], np.unique(device)
-    on = np.searchsorted(devices, device[mine])
-    busy = intervals.union_lengths(
-        label * max(devices.size, 1) + on, start[mine], end[mine], count * max(devices.size, 1)
-    )
+    label = step[mine]
     last = np.full(count, _NEVER)
-    np.maximum.at(last, label, end[mine])
+    np.maximum.at(last, label, extent(work)[1][mine])
     events = np.bincount(label, minlength=count)
     period, known = _periods(trace, ranges, step, last)
     launch = work[s.LAUNCH].to_numpy(dtype=np.int64, na_value=_UNKNOWN)[mine]
@@ -80,7 +73,7 @@ def _steps(trace: Trace) -> pd.DataFrame:
             s.HOST_NS: ranges[s.DURATION_NS],
             s.DEVICE_EVENTS: events,
             s.LAUNCHES: np.bincount(calls, minlength=count),
-            s.BUSY_NS: busy.reshape(count, max(devices.size, 1)).sum(axis=1),
+            s.BUSY_NS: busy.unions(work[mine], label, count),
             s.DEVICE_END_NS: pd.arrays.IntegerArray(np.where(events > 0, last, 0), events == 0),
             s.DEVICE_PERIOD_NS: pd.arrays.IntegerArray(np.where(known, period, 0), ~known),
             s.EXCLUDED: _excluded(trace, ranges, events),
@@ -96,8 +89,7 @@ def step_of_work(trace: Trace, ranges: pd.DataFrame | None = None) -> Ints:
     launch = work[s.LAUNCH].to_numpy(dtype=np.int64, na_value=_UNKNOWN)
     launched = np.append(trace.host[s.START_NS].to_numpy(), 0)[launch]
     result = np.full(len(work), _UNKNOWN)
-    begin = ranges[s.START_NS].to_numpy()
-    end = begin + ranges[s.DURATION_NS].to_numpy()
+    begin, end = extent(ranges)
     owner = ranges[s.PROCESS].astype("str").to_numpy()
     process = work[s.PROCESS].astype("str").to_numpy()
     for name in np.unique(owner):
@@ -121,8 +113,7 @@ def steady_windows(
     table = steps(trace)
     work = trace.work
     step = step_of_work(trace)
-    start = work[s.START_NS].to_numpy()
-    end = start + work[s.DURATION_NS].to_numpy()
+    start, end = extent(work)
     owner = table[s.PROCESS].astype("str").to_numpy()
     usable = table[s.EXCLUDED].isna().to_numpy().copy()
     if without_first and usable[1:].any():
@@ -137,9 +128,7 @@ def steady_windows(
         for run in _runs(numbers, usable[numbers]):
             window = _window(start[mine], end[mine], step[mine], run)
             rows += [(int(device), *window)] if window else []
-    columns = s.WINDOWS.columns
-    windows = s.WINDOWS.frame({c: [row[i] for row in rows] for i, c in enumerate(columns)})
-    return windows, table[usable]
+    return s.WINDOWS.of_rows(rows), table[usable]
 
 
 def _window(start: Ints, end: Ints, step: Ints, run: NDArray[np.intp]) -> tuple[int, int] | None:
@@ -179,8 +168,7 @@ def _repeated(trace: Trace) -> pd.DataFrame:
     when = host[s.START_NS].to_numpy()[launches]
     best, most = ranges.iloc[:0], (launches.size // 2 + 1, 0)
     for _, group in ranges.groupby(names, sort=True):
-        begin = group[s.START_NS].to_numpy()
-        end = begin + group[s.DURATION_NS].to_numpy()
+        begin, end = extent(group)
         disjoint = bool((begin[1:] >= end[:-1]).all())
         held = int((intervals.innermost(begin, end, when) >= 0).sum())
         rank = held, int((end - begin).sum())
@@ -253,8 +241,7 @@ def _touched(ranges: pd.DataFrame, events: pd.DataFrame) -> NDArray[np.bool_]:
 
 def _incomplete(trace: Trace, ranges: pd.DataFrame) -> NDArray[np.bool_]:
     """Which steps have more launch calls without device work than steps usually have."""
-    begin = ranges[s.START_NS].to_numpy()
-    end = begin + ranges[s.DURATION_NS].to_numpy()
+    begin, end = extent(ranges)
     step = intervals.innermost(begin, end, without_work(trace)[s.START_NS])
     missing = np.bincount(step[step >= 0], minlength=len(ranges))
     return np.asarray(missing > np.median(missing)) if missing.any() else missing > 0

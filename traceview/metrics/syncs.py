@@ -13,7 +13,7 @@ from traceview import schema as s
 from traceview.calls import blocking
 from traceview.context import site, thread_numbers
 from traceview.intervals import Ints
-from traceview.trace import Trace
+from traceview.trace import Trace, extent
 
 _SITE = [s.CALL, s.KIND, s.OP, s.ANNOTATION, s.FRAME]
 
@@ -27,8 +27,7 @@ def syncs(trace: Trace) -> pd.DataFrame:
     """
     kinds = blocking(trace)
     calls = trace.host.loc[kinds.index]
-    begin = calls[s.START_NS].to_numpy()
-    end = begin + calls[s.DURATION_NS].to_numpy()
+    begin, end = extent(calls)
     working = _worked(trace, calls[s.PROCESS].astype("str").to_numpy(), begin, end)
     return s.SYNC_LIST.frame(
         {
@@ -49,8 +48,7 @@ def _worked(trace: Trace, process: NDArray[Any], begin: Ints, end: Ints) -> Ints
     """How long a device of the process worked in each [begin, end)."""
     work = trace.work
     owner = work[s.PROCESS].astype("str").to_numpy()
-    start = work[s.START_NS].to_numpy()
-    finish = start + work[s.DURATION_NS].to_numpy()
+    start, finish = extent(work)
     result = np.zeros(begin.size, dtype=np.int64)
     for name in np.unique(process):
         its, mine = owner == name, process == name

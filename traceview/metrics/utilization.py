@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from traceview import intervals
 from traceview import schema as s
 from traceview.kernel_names import is_communication
-from traceview.trace import KERNEL, MEMCPY, MEMSET, Trace, named
+from traceview.trace import KERNEL, MEMCPY, MEMSET, Trace, extent, named
 
 
 def devices(trace: Trace) -> pd.DataFrame:
@@ -51,8 +51,7 @@ def _by_device(work: pd.DataFrame) -> Iterator[tuple[int, pd.DataFrame]]:
 
 
 def _device(device: int, work: pd.DataFrame) -> dict[s.Column, int]:
-    start = work[s.START_NS].to_numpy()
-    end = start + work[s.DURATION_NS].to_numpy()
+    start, end = extent(work)
     category = work[s.CATEGORY].to_numpy()
     communicates = (category == KERNEL) & named(work, is_communication)
     unlinked = work[s.LAUNCH].isna().to_numpy()

@@ -10,11 +10,20 @@ import pandas as pd
 
 from traceview import calls, intervals
 from traceview import schema as s
-from traceview.trace import ANNOTATION, FRAME, LAUNCHING, OP, STEP_PREFIX, Trace
+from traceview.trace import (
+    ANNOTATION,
+    FRAME,
+    LAUNCHING,
+    MODULE_PREFIX,
+    OP,
+    STEP_PREFIX,
+    SYNC_RECORD,
+    Trace,
+    extent,
+)
+from traceview.workload import PROPERTY
 
 YES, PARTLY, NO = "yes", "partly", "no"
-_MODULE = "nn.Module: "
-_SYNC = "cuda_sync"
 
 
 class _Fact(NamedTuple):
@@ -50,7 +59,7 @@ def _has_steps(trace: Trace) -> bool:
 
 def _waits_are_known(trace: Trace) -> bool:
     """No stream waits for another one, or the recording says for which."""
-    return calls.event_waits(trace).empty or not trace.host_of(_SYNC).empty
+    return calls.event_waits(trace).empty or not trace.host_of(SYNC_RECORD).empty
 
 
 _CUDA = "activities=[..., ProfilerActivity.CUDA] (or XPU)"
@@ -70,7 +79,7 @@ _ANNOTATIONS = _Fact(
     "record_function(...) around it",
 )
 _MODULES = _Fact(
-    lambda trace: _named(FRAME, prefix=_MODULE)(trace) or _known(s.MODULES)(trace),
+    lambda trace: _named(FRAME, prefix=MODULE_PREFIX)(trace) or _known(s.MODULES)(trace),
     "calls of nn.Modules", f"{_STACK} (or with_modules=True)",
 )  # fmt: skip
 _STACKS = _Fact(
@@ -91,7 +100,7 @@ _WAITS = _Fact(
     "experimental_config=_ExperimentalConfig(enable_cuda_sync_events=True)",
 )  # fmt: skip
 _DECLARED = _Fact(
-    lambda trace: "traceview" in trace.metadata.properties,
+    lambda trace: PROPERTY in trace.metadata.properties,
     "a declared workload: whether two are of the same work is told by ops and shapes alone",
     "traceview capture",
 )
@@ -134,8 +143,7 @@ def views(trace: Trace) -> pd.DataFrame:
         for view, (needed, wanted) in _VIEWS.items()
         for row in _rows(view, lacking(needed), lacking(wanted))
     ]
-    columns = s.VIEWS.columns
-    return s.VIEWS.frame({c: [row[i] for row in rows] for i, c in enumerate(columns)})
+    return s.VIEWS.of_rows(rows)
 
 
 def _rows(
@@ -171,9 +179,8 @@ def recorded(trace: Trace) -> pd.DataFrame:
 def _by_category(frame: pd.DataFrame) -> pd.DataFrame:
     category = frame[s.CATEGORY].astype("string")
     label, names = pd.factorize(category, sort=True, use_na_sentinel=False)
-    start = frame[s.START_NS].to_numpy()
+    start, end = extent(frame)
     usable = np.flatnonzero(~frame[s.CORRUPT].to_numpy()) if s.CORRUPT in frame else slice(None)
-    end = start + frame[s.DURATION_NS].to_numpy()
     return s.RECORDED.frame(
         {
             s.CATEGORY: np.asarray(names, dtype=object),

@@ -10,6 +10,7 @@ from traceview import schema as s
 from traceview import units
 from traceview.diff import TraceDiff
 from traceview.diff.attribute import ANYWHERE, BUSY, IDLE, SEPARATOR
+from traceview.diff.match import Change
 from traceview.document import Field, Section, Table
 from traceview.kernel_names import short
 from traceview.report import pictures
@@ -64,30 +65,33 @@ def _groups(rows: Sequence[dict[str, Any]]) -> list[_Group]:
     """The rows of an attribution by region, largest change first."""
     by_line: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for row in rows:
-        whole = row["kind"] == IDLE or row["change"] == "replaced"
-        key = row["path"] if whole else row["region"] or row["path"]
-        by_line.setdefault((row["kind"], f"{row['change']} {key}"), []).append(row)
+        whole = row[s.PART] == IDLE or row[s.CHANGE] == Change.REPLACED
+        key = row[s.PATH] if whole else row[s.REGION] or row[s.PATH]
+        by_line.setdefault((row[s.PART], f"{row[s.CHANGE]} {key}"), []).append(row)
     groups = [
-        _Group(_words(members), sum(m["before_ns"] for m in members),
-               sum(m["after_ns"] for m in members))
+        _Group(_words(members), _sum(members, s.BEFORE_NS), _sum(members, s.AFTER_NS))
         for members in by_line.values()
-    ]  # fmt: skip
+    ]
     return sorted(groups, key=lambda group: -abs(group.delta))
+
+
+def _sum(rows: Sequence[dict[str, Any]], column: s.Column) -> int:
+    return sum(row[column] for row in rows)
 
 
 def _words(members: Sequence[dict[str, Any]]) -> str:
     """What a line of the attribution is about, and how its cost changed."""
     first = members[0]
-    if first["kind"] == IDLE:
-        return f"idle: {EXPLAINED.get(first['path'], first['path'])}"
-    if first["change"] == "replaced":
-        doubt = "" if first["confidence"] > _SURE else ", as far as names tell"
-        where = "" if first["path"] == ANYWHERE else f" in {_region(first['path'])}"
-        return f"replaced{doubt}{where}: {first['label']}"
-    names = [_leaf(member["path"]) for member in members]
-    where = _region(first["region"]) or names[0]
+    if first[s.PART] == IDLE:
+        return f"idle: {EXPLAINED.get(first[s.PATH], first[s.PATH])}"
+    if first[s.CHANGE] == Change.REPLACED:
+        doubt = "" if first[s.CONFIDENCE] > _SURE else ", as far as names tell"
+        where = "" if first[s.PATH] == ANYWHERE else f" in {_region(first[s.PATH])}"
+        return f"replaced{doubt}{where}: {first[s.LABEL]}"
+    names = [_leaf(member[s.PATH]) for member in members]
+    where = _region(first[s.REGION]) or names[0]
     what = f"{where}: {names[0]}" if len(names) == 1 and where != names[0] else where
-    mark = {"only_before": "gone: ", "only_after": "new: "}.get(first["change"], "")
+    mark = {Change.ONLY_BEFORE: "gone: ", Change.ONLY_AFTER: "new: "}.get(first[s.CHANGE], "")
     return mark + what + ("" if mark else _cost(members))
 
 
@@ -97,12 +101,15 @@ _SURE = 0.5
 
 def _cost(members: Sequence[dict[str, Any]]) -> str:
     """Whether there are more calls, or each takes longer."""
-    before, after = (sum(m[f"{side}_calls"] for m in members) for side in ("before", "after"))
-    if round(after - before, 2):
-        return f" ({after - before:+,.4g} calls)"
+    more = sum(m[s.AFTER_CALLS] - m[s.BEFORE_CALLS] for m in members)
+    if round(more, 2):
+        return f" ({more:+,.4g} calls)"
     old, new = (
-        sum(m[f"{side}_calls"] * m[f"{side}_call_ns"] for m in members)
-        for side in ("before", "after")
+        sum(m[calls] * m[mean] for m in members)
+        for calls, mean in (
+            (s.BEFORE_CALLS, s.BEFORE_CALL_NS),
+            (s.AFTER_CALLS, s.AFTER_CALL_NS),
+        )
     )
     if not old or not new:
         return ""
@@ -117,7 +124,7 @@ def _cost(members: Sequence[dict[str, Any]]) -> str:
 
 def _only_in_company(row: dict[str, Any], change: float) -> bool:
     """Whether a kernel is slower, but not where it overlaps no communication and no copy."""
-    before, after = row["before_alone_ns"], row["after_alone_ns"]
+    before, after = row[s.BEFORE_ALONE_NS], row[s.AFTER_ALONE_NS]
     return change > _NOTICEABLE and before and after and after / before - 1 < change / 2
 
 
@@ -149,7 +156,7 @@ def _replaced(diff: TraceDiff) -> Iterator[Section]:
     rows = sorted(
         (
             (str(side), ns, calls, _member(str(path)))
-            for side, ns, calls, path in values(members, (s.SIDE, s.NS, s.CALLS, s.PATH))
+            for side, ns, calls, path in values(members, (s.SIDE, s.NS, s.CALLS_A_STEP, s.PATH))
         ),
         key=lambda line: (line[0] == "after", -int(line[1] or 0)),
     )

@@ -55,7 +55,7 @@ def facts(finding: Finding) -> dict[str, Any]:
     interval = None if reading.low is None else [reading.low, reading.high]
     return {
         "claim": finding.claim.text,
-        "answer": finding.answer.value.replace(" ", "_"),
+        "answer": finding.answer.code,
         "value": reading.value,
         "unit": reading.unit.value,
         "interval": interval,

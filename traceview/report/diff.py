@@ -7,6 +7,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import PurePath
 from typing import Any
 
+import pandas as pd
+
 from traceview import schema as s
 from traceview import units
 from traceview.diff import Comparability, TraceDiff
@@ -19,7 +21,8 @@ from traceview.kernel_names import short
 from traceview.report import breakdown, outside, timeline
 from traceview.report.heading import about, cuda_version
 from traceview.report.rows import records, values
-from traceview.trace import CPU
+from traceview.stats import STRADDLES, Basis, Verdict
+from traceview.trace import of_accelerators
 from traceview.units import Unit
 
 SCHEMA = "traceview.diff/1"
@@ -91,11 +94,11 @@ def _headline(diff: TraceDiff) -> Iterator[str]:
         for name in judged
         for row in (rows[name],)
         for unit in (Unit(row[s.UNIT]),)
-        if row[s.VERDICT] in ("improved", "regressed")
+        if row[s.VERDICT] in (Verdict.IMPROVED, Verdict.REGRESSED)
     ]
     if parts:
         yield f"{', '.join(parts)}."
-    elif (diff.quantities[s.VERDICT] == "cannot_tell").any():
+    elif (diff.quantities[s.VERDICT] == Verdict.CANNOT_TELL.value).any():
         yield "Nothing changed that these recordings can prove."
     else:
         yield "Nothing changed by more than its margin."
@@ -104,7 +107,11 @@ def _headline(diff: TraceDiff) -> Iterator[str]:
 def verdict_words(quantity: str, verdict: str) -> str:
     """A verdict as a person says it: faster, less memory, same, cannot tell."""
     better, worse = _LESS_OF_IT.get(quantity, ("faster", "slower"))
-    words = {"improved": better, "regressed": worse, "cannot_tell": "cannot tell"}
+    words: dict[str, str] = {
+        Verdict.IMPROVED: better,
+        Verdict.REGRESSED: worse,
+        Verdict.CANNOT_TELL: "cannot tell",
+    }
     return words.get(verdict, verdict)
 
 
@@ -123,10 +130,10 @@ def _notes(diff: TraceDiff) -> tuple[str, ...]:
 
 
 _BASES = {
-    "measured": "Known from the spread of these recordings (95 %); idle and syncs as shares of the"
-    " period.",
-    "profile": "Known from the noise profile (95 %); idle and syncs as shares of the period.",
-    "prior": "Known from how far runs of other programs differed on an H200; idle and syncs as"
+    Basis.MEASURED: "Known from the spread of these recordings (95 %); idle and syncs as shares of"
+    " the period.",
+    Basis.PROFILE: "Known from the noise profile (95 %); idle and syncs as shares of the period.",
+    Basis.PRIOR: "Known from how far runs of other programs differed on an H200; idle and syncs as"
     " shares of the period.",
 }
 
@@ -169,8 +176,10 @@ def _quantities(diff: TraceDiff) -> Table:
 
 def _known(name: str, low: Any, high: Any, basis: str, verdict: str) -> str:
     """How well the difference is known: `+-0.6 %`, or within a factor where it is not."""
-    if basis == "exact" or low is None:
-        return "exact" if basis == "exact" and verdict != "cannot_tell" else ""
+    if basis == Basis.EXACT:
+        return "" if verdict == Verdict.CANNOT_TELL else basis
+    if low is None:
+        return ""
     half = (high - low) / 2 if name in SHARES else math.sqrt(high / low) - 1
     return f"+-{units.percent(half)}" if half < _FACTOR else f"to x{1 + half:.1f}"
 
@@ -202,7 +211,7 @@ def _grouped(count: Value) -> str:
 
 def _exact(row: dict[str, Any]) -> dict[str, Any]:
     """A fact for machines: a number where all steps agree, else the range as text."""
-    sides = {side: row[side] for side in ("before", "after")}
+    sides = {str(side): row[side] for side in (s.BEFORE_FACT, s.AFTER_FACT)}
     return {**row, **{side: int(n) if n.isdecimal() else n for side, n in sides.items()}}
 
 
@@ -213,7 +222,7 @@ def _fact(fact: str) -> str:
 
 def _memory(diff: TraceDiff) -> Iterator[Section]:
     """The devices one by one, where there are several: of one, the quantities tell."""
-    accelerators = diff.memory[(diff.memory[s.DEVICE_TYPE] != CPU).to_numpy()]
+    accelerators = of_accelerators(diff.memory)
     if len(accelerators) <= 1:
         return
     fields = (
@@ -229,30 +238,31 @@ def _memory(diff: TraceDiff) -> Iterator[Section]:
 
 def _settle(diff: TraceDiff) -> Iterator[Section]:
     """Why some verdicts are open, what change would have been seen, and what would settle them."""
-    frame = diff.quantities
-    open_ = frame[(frame[s.VERDICT] == "cannot_tell").to_numpy()]
+    undecided = _undecided(diff)
     by_reason: dict[str, list[str]] = {}
-    for name, reasons, detectable in values(open_, (s.QUANTITY, s.REASONS, s.DETECTABLE)):
+    for name, reasons, detectable in values(undecided, (s.QUANTITY, s.REASONS, s.DETECTABLE)):
         words = "; ".join(REASONS[code] for code in str(reasons or "").split())
         seen = f" ({units.percent(detectable, 0)})" if isinstance(detectable, float) else ""
         by_reason.setdefault(words, []).append(f"{NAMES[str(name)]}{seen}")
     lines = [f"{', '.join(names)}: {words}." for words, names in by_reason.items()]
-    if lines and open_[s.DETECTABLE].notna().any():
+    if lines and undecided[s.DETECTABLE].notna().any():
         lines.append("In brackets the change that would have been seen.")
     if lines:
         yield Section('Why "cannot tell"', (*lines, *_advice(diff)))
 
 
 def _advice(diff: TraceDiff) -> Iterator[str]:
-    undecided = {
-        code
-        for reasons in diff.quantities.loc[diff.quantities[s.VERDICT] == "cannot_tell", s.REASONS]
-        for code in str(reasons).split()
-    }
-    if min(len(diff.before), len(diff.after)) < ENOUGH and "interval_straddles_margin" in undecided:
-        yield "To settle it, record 3 or more runs a side, in turn, in separate processes."
-    elif "interval_straddles_margin" in undecided:
+    codes = {code for reasons in _undecided(diff)[s.REASONS] for code in str(reasons).split()}
+    if STRADDLES not in codes:
+        return
+    if min(len(diff.before), len(diff.after)) < ENOUGH:
+        yield f"To settle it, record {ENOUGH} or more runs a side, in turn, in separate processes."
+    else:
         yield "To settle it, record more runs a side."
+
+
+def _undecided(diff: TraceDiff) -> pd.DataFrame:
+    return diff.quantities[(diff.quantities[s.VERDICT] == Verdict.CANNOT_TELL.value).to_numpy()]
 
 
 def _data(diff: TraceDiff) -> dict[str, Any]:
@@ -275,7 +285,7 @@ def _data(diff: TraceDiff) -> dict[str, Any]:
         },
         "structure": [_exact(row) for row in records(diff.structure, s.STRUCTURE.columns)],
         "memory": [
-            {"device": row["device_id"], **row}
+            {"device": row[s.MEMORY_DEVICE], **row}
             for row in records(diff.memory, s.MEMORY_DELTA.columns)
         ],
         "spread": records(diff.spread, s.SPREAD.columns),
@@ -284,6 +294,6 @@ def _data(diff: TraceDiff) -> dict[str, Any]:
 
 
 def _quantity(row: dict[str, Any]) -> dict[str, Any]:
-    low, high = row.pop("interval_low"), row.pop("interval_high")
-    reasons = str(row["reasons"] or "").split()
-    return {**row, "interval": None if low is None else [low, high], "reasons": reasons}
+    low, high = row.pop(s.INTERVAL_LOW), row.pop(s.INTERVAL_HIGH)
+    reasons = str(row[s.REASONS] or "").split()
+    return {**row, "interval": None if low is None else [low, high], str(s.REASONS): reasons}

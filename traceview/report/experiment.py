@@ -7,12 +7,14 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import Any
 
-from traceview import units
+from traceview import stats, units
 from traceview.diff.judge import SHARES
 from traceview.document import Document, Field, Section, Table, Value
 from traceview.experiment import Entry, Observed, Record, Verdict
+from traceview.experiment.record import SCHEMA as RECORD_SCHEMA
 from traceview.experiment.record import Claimed, Quantity, as_data
 from traceview.report.diff import NAMES, verdict_words
+from traceview.stats import Basis
 from traceview.units import Unit
 
 SCHEMA = "traceview.experiments/1"
@@ -25,12 +27,10 @@ _SHORT = 12
 
 def document(entry: Entry) -> Document:
     """One experiment in full, what is wrong with its file first."""
-    faults = tuple(entry.faults)
+    faults, data = tuple(entry.faults), _facts(entry)
     if entry.record is None:
-        data = {"schema": SCHEMA, "problems": faults}
         return Document("experiment", f"{entry.path.name}: damaged", faults, (), data)
     own = of_record(entry.record)
-    data = {**own.data, "problems": faults}
     return Document(own.name, own.title, (*faults, *own.lead), own.sections, data)
 
 
@@ -102,12 +102,12 @@ def _quantities(seen: Observed) -> Table:
         for q in seen.quantities
     )  # fmt: skip
     return Table("quantities", fields, rows,
-                 row_units=tuple(Unit(q.unit) for q in seen.quantities))  # fmt: skip
+                 row_units=tuple(q.unit for q in seen.quantities))  # fmt: skip
 
 
 def _known(quantity: Quantity) -> str:
-    if quantity.interval is None or quantity.basis == "exact":
-        return "" if quantity.verdict == "cannot_tell" else quantity.basis
+    if quantity.interval is None or quantity.basis is Basis.EXACT:
+        return "" if quantity.verdict is stats.Verdict.CANNOT_TELL else quantity.basis
     shares = quantity.quantity in SHARES
     ends = (units.percent(end) if shares else units.ratio(end) for end in quantity.interval)
     what = " of the period" if shares else ""
@@ -255,11 +255,11 @@ def _counts(entries: Sequence[Entry]) -> str:
 
 
 def _data(entries: Sequence[Entry]) -> dict[str, Any]:
-    records = [
-        {
-            **({"file": entry.path.name} if entry.record is None else as_data(entry.record)),
-            "problems": [{"line": p.line, "text": p.text} for p in entry.problems],
-        }
-        for entry in entries
-    ]
-    return {"schema": SCHEMA, "records": records}
+    return {"schema": SCHEMA, "records": [_facts(entry) for entry in entries]}
+
+
+def _facts(entry: Entry) -> dict[str, Any]:
+    """The record for machines, or the name of the file where it cannot be read; the problems."""
+    damaged = {"schema": RECORD_SCHEMA, "file": entry.path.name}
+    own = damaged if entry.record is None else as_data(entry.record)
+    return {**own, "problems": [{"line": p.line, "text": p.text} for p in entry.problems]}

@@ -59,7 +59,7 @@ def about(trace: Trace) -> dict[str, object]:
 
 def coverage_section(trace: Trace) -> Section:
     """What the figures leave out: the end of every report."""
-    lines = [_note(*row) for row in values(coverage(trace), s.COVERAGE.columns)]
+    lines = [_note(*row) for row in values(coverage(trace), (s.NOTE, s.NOTE_COUNT, s.NOTE_NS))]
     lost = [
         f"{count:,} events {what}"
         for count, what in (
@@ -71,7 +71,7 @@ def coverage_section(trace: Trace) -> Section:
     return Section("Coverage", tuple(lines + lost) or ("Every event is in the figures.",))
 
 
-def _note(_code: object, text: object, count: object, ns: object) -> str:
+def _note(text: object, count: object, ns: object) -> str:
     figure = f"{count:,} " if isinstance(count, int) else ""
     time = f" ({units.text(ns, Unit.NS)})" if isinstance(ns, int) else ""
     return f"{figure}{text}{time}"

@@ -17,11 +17,11 @@ from traceview.owners import Ownership
 from traceview.report import pictures
 from traceview.report.heading import about, coverage_section, title
 from traceview.report.rows import field, records, table, values
-from traceview.trace import CPU, Trace
+from traceview.trace import CPU, Trace, of_accelerators
 from traceview.units import Unit
 
 SCHEMA = "traceview.memory/1"
-_TYPES = {0: "CPU", 1: "CUDA", 6: "HIP", 12: "XPU", 13: "MPS", 18: "MTIA", 20: "custom"}
+_TYPES = {CPU: "CPU", 1: "CUDA", 6: "HIP", 12: "XPU", 13: "MPS", 18: "MTIA", 20: "custom"}
 """c10 device types (format notes, 7.1)."""
 _WAYS = {
     "site": "by op and annotation",
@@ -143,7 +143,7 @@ def _peak_section(peaks: pd.DataFrame) -> Iterator[Section]:
 def _curve_section(timeline: pd.DataFrame) -> Iterator[Section]:
     """How full each device is over time; the host's own memory only where there is no other."""
     drawn = []
-    others = timeline[(timeline[s.DEVICE_TYPE] != CPU).to_numpy()]
+    others = of_accelerators(timeline)
     timeline = others if len(others) else timeline
     for _, mine in timeline.groupby([s.DEVICE_TYPE, s.MEMORY_DEVICE], sort=True):
         name = _named(mine.head(1))[s.DEVICE_TYPE].iloc[0]
@@ -184,7 +184,7 @@ def _step_section(by_step: pd.DataFrame, limit: int | None) -> Iterator[Section]
         s.CHURN_ALLOCATED: field(s.CHURN_ALLOCATED, "allocated in it"),
         s.TEMPORARY: field(s.TEMPORARY, "of that freed in it"),
     }
-    mine = by_step[by_step[s.DEVICE_TYPE] != CPU]
+    mine = of_accelerators(by_step)
     if len(mine):
         rows = table("memory_steps", _named(mine), fields, limit or 6)
         yield Section("Steps", (), (rows,))

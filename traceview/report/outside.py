@@ -10,7 +10,6 @@ from traceview import units
 from traceview.diff.measure import Measured, typical
 from traceview.document import Field, Section, Table, Value
 from traceview.units import Unit
-from traceview.workload import Workload, declared
 
 AGREES = 0.02
 """Share by which the device's time in the trace may differ from that outside of the profiler."""
@@ -45,7 +44,7 @@ def data(side: Sequence[Measured]) -> dict[str, Any]:
 
 def outside_ns(side: Sequence[Measured]) -> tuple[int | None, int | None]:
     """Median CUDA-event time and wall time of a step outside the profiler, ns."""
-    stored = [w.outside for w in map(_declared, side) if w is not None]
+    stored = [told.outside for told in (recording.declared for recording in side) if told]
     event = [ns for outside in stored for ns in outside.event_ns]
     wall = [ns for outside in stored for ns in outside.wall_ns]
     return int(median(event)) if event else None, int(median(wall)) if wall else None
@@ -53,7 +52,8 @@ def outside_ns(side: Sequence[Measured]) -> tuple[int | None, int | None]:
 
 def _queued(side: Sequence[Measured]) -> bool:
     """Whether the events were timed with the GPU's queue kept full: then they are busy time."""
-    return all(w is not None and w.outside.queued for w in map(_declared, side))
+    told = [recording.declared for recording in side]
+    return all(workload is not None and workload.outside.queued for workload in told)
 
 
 def _agreement(name: str, quantity: str, difference: float) -> str:
@@ -63,7 +63,3 @@ def _agreement(name: str, quantity: str, difference: float) -> str:
     what = {"gpu_busy": "GPU busy time", "device_period": "device period"}[quantity]
     share = units.percent(abs(difference))
     return f"{name}: the {what} in the trace is {share} {longer} than outside of the profiler."
-
-
-def _declared(recording: Measured) -> Workload | None:
-    return declared(recording.trace.metadata.properties)

@@ -13,7 +13,7 @@ from traceview.metrics.memory import memory_peaks
 from traceview.metrics.steps import steps
 from traceview.metrics.utilization import devices
 from traceview.report import published
-from traceview.trace import MEMSET, Trace
+from traceview.trace import MEMSET, Trace, of_accelerators
 from traceview.units import Unit
 from traceview.workload import Workload, declared
 
@@ -23,8 +23,6 @@ _OUTSIDE = (
     "full, and the ratio is that of GPU busy; else it is that of the device period."
 )
 _PROFILER = "Profiler: how much longer the host takes for a step with the profiler on."
-_CPU = 0
-"""The device type of host memory (format notes, 7.1)."""
 
 
 def document(
@@ -130,8 +128,7 @@ def _figures(path: str, trace: Trace) -> dict[str, Any]:
     events = _median(outside.event_ns)
     inside = busy if outside.queued else period
     wall, profiled = _median(outside.wall_ns), _median(outside.profiled_wall_ns)
-    peaks = memory_peaks(trace)
-    peaks = peaks[peaks[s.DEVICE_TYPE] != _CPU]
+    peaks = of_accelerators(memory_peaks(trace))
     return {
         "recording": PurePath(path).name.removesuffix(".gz").removesuffix(".json"),
         "path": path,

@@ -10,7 +10,7 @@ import pandas as pd
 
 from traceview import schema as s
 from traceview import units
-from traceview.calls import PAGEABLE_COPY
+from traceview.calls import without_staging
 from traceview.document import Document, Field, Section, Table, Value
 from traceview.metrics.gaps import idle, idle_sites
 from traceview.metrics.kernels import kernels
@@ -24,7 +24,7 @@ from traceview.report.causes import EXPLAINED
 from traceview.report.heading import about, coverage_section, title
 from traceview.report.opening import opening
 from traceview.report.rows import field, records, table, values
-from traceview.trace import CPU, Trace
+from traceview.trace import Trace, of_accelerators
 from traceview.units import Unit
 
 SCHEMA = "traceview.summary/1"
@@ -69,9 +69,9 @@ def document(trace: Trace, *, limit: int | None = None) -> Document:
 def _lead(figures: _Figures) -> Iterator[str]:
     several = len(figures.devices) > 1
     for device in records(figures.devices, s.DEVICES.columns):
-        window, busy = device["window_ns"], device["busy_ns"]
+        window, busy = device[s.WINDOW_NS], device[s.BUSY_NS]
         share = units.percent(busy / window) if window else "all"
-        name = f"GPU {device['device']}" if several else "GPU"
+        name = f"GPU {device[s.DEVICE_ID]}" if several else "GPU"
         waiting = _waiting(figures, device)
         yield f"{name} busy {share} of {units.text(window, Unit.NS)}{waiting}."
     if len(figures.apis):
@@ -79,31 +79,31 @@ def _lead(figures: _Figures) -> Iterator[str]:
         cost = f"{units.text(time, Unit.NS)} of host time{_pressure(figures.apis)}"
         yield f"{count:,} launch calls take {cost}."
     yield from _blocking(figures)
-    for peak in records(_of_accelerators(figures.peaks), s.MEMORY_PEAKS.columns):
-        top = units.text(peak["peak_allocated_bytes"], Unit.BYTES)
-        if peak["baseline_bytes"] is None:
+    for peak in records(of_accelerators(figures.peaks), s.MEMORY_PEAKS.columns):
+        top = units.text(peak[s.PEAK_ALLOCATED], Unit.BYTES)
+        if peak[s.BASELINE] is None:
             yield f"Peak allocated at least {top}, above an unknown start."
         else:
-            before = units.text(peak["baseline_bytes"], Unit.BYTES)
+            before = units.text(peak[s.BASELINE], Unit.BYTES)
             yield f"Peak allocated {top}, {before} of it before recording."
 
 
 def _waiting(figures: _Figures, device: dict[str, Any]) -> str:
     """How much of the window is idle, most of it why, and where if it is one place above all."""
     causes, sites = (
-        records(frame[frame[s.DEVICE_ID] == device["device"]], schema.columns)
+        records(frame[frame[s.DEVICE_ID] == device[s.DEVICE_ID]], schema.columns)
         for frame, schema in ((figures.idle, s.IDLE), (figures.idle_sites, s.IDLE_SITES))
     )
     if not causes:
         return ""
-    share = units.percent(device["idle_ns"] / device["window_ns"])
-    part = units.percent(causes[0]["ns"] / device["idle_ns"], 0)
-    place = next(site for site in sites if site["cause"] == causes[0]["cause"])
+    share = units.percent(device[s.IDLE_NS] / device[s.WINDOW_NS])
+    part = units.percent(causes[0][s.NS] / device[s.IDLE_NS], 0)
+    place = next(site for site in sites if site[s.CAUSE] == causes[0][s.CAUSE])
     where = ""
-    if 2 * place["ns"] > causes[0]["ns"]:
-        named = (("in", "call"), ("under", "op"), ("in", "annotation"), ("at", "python_frame"))
+    if 2 * place[s.NS] > causes[0][s.NS]:
+        named = (("in", s.CALL), ("under", s.OP), ("in", s.ANNOTATION), ("at", s.FRAME))
         where = "".join(f" {word} {place[key]}" for word, key in named if place[key])
-    return f"; idle {share}, {part} of it: {EXPLAINED[causes[0]['cause']]}{where}"
+    return f"; idle {share}, {part} of it: {EXPLAINED[causes[0][s.CAUSE]]}{where}"
 
 
 def _pressure(apis: pd.DataFrame) -> str:
@@ -112,23 +112,13 @@ def _pressure(apis: pd.DataFrame) -> str:
 
 
 def _blocking(figures: _Figures) -> Iterator[str]:
-    sites = records(_synchronous(figures.sites), s.SYNC_SITES.columns)
+    sites = records(without_staging(figures.sites), s.SYNC_SITES.columns)
     if sites:
-        count = sum(site["count"] for site in sites)
-        blocked = units.text(sum(site["blocked_ns"] for site in sites), Unit.NS)
-        under = f" under {sites[0]['op']}" if sites[0]["op"] else ""
-        most = f"{sites[0]['call']}{under}"
+        count = sum(site[s.COUNT] for site in sites)
+        blocked = units.text(sum(site[s.BLOCKED_NS] for site in sites), Unit.NS)
+        under = f" under {sites[0][s.OP]}" if sites[0][s.OP] else ""
+        most = f"{sites[0][s.CALL]}{under}"
         yield f"{count:,} blocking calls hold the host {blocked}, most of it in {most}."
-
-
-def _synchronous(calls: pd.DataFrame) -> pd.DataFrame:
-    """Without asynchronous copies of pageable memory, which may stall but need not."""
-    return calls[(calls[s.KIND] != PAGEABLE_COPY).to_numpy()]
-
-
-def _of_accelerators(frame: pd.DataFrame) -> pd.DataFrame:
-    """Without the host's own memory."""
-    return frame[(frame[s.DEVICE_TYPE] != CPU).to_numpy()]
 
 
 def _device_sections(figures: _Figures, shown: int) -> Iterator[Section]:
@@ -210,7 +200,7 @@ def _host_sections(figures: _Figures, shown: int) -> Iterator[Section]:
             s.MEDIAN_LATENCY_NS: field(s.MEDIAN_LATENCY_NS, "median latency"),
         }
         yield Section("Launches", (), (table("launches", figures.apis, fields, shown),))
-    sites = _synchronous(figures.sites)
+    sites = without_staging(figures.sites)
     if len(sites):
         fields = {
             s.CALL: field(s.CALL, "call", stretch=True),
@@ -227,13 +217,13 @@ def _memory_section(figures: _Figures, shown: int) -> Iterator[Section]:
         s.GROUP: field(s.GROUP, "alive at the peak, by op", stretch=True),
         s.HELD: field(s.HELD, "held"),
     }
-    for peak in records(_of_accelerators(figures.peaks), s.MEMORY_PEAKS.columns):
-        number = peak["device_id"]
+    for peak in records(of_accelerators(figures.peaks), s.MEMORY_PEAKS.columns):
+        number = peak[s.MEMORY_DEVICE]
         reserved = ""
-        if peak["peak_reserved_bytes"] is not None:
-            reserved = f"; reserved up to {units.text(peak['peak_reserved_bytes'], Unit.BYTES)}"
-        least = "at least " if peak["baseline_bytes"] is None else ""
-        top = units.text(peak["peak_allocated_bytes"], Unit.BYTES)
+        if peak[s.PEAK_RESERVED] is not None:
+            reserved = f"; reserved up to {units.text(peak[s.PEAK_RESERVED], Unit.BYTES)}"
+        least = "at least " if peak[s.BASELINE] is None else ""
+        top = units.text(peak[s.PEAK_ALLOCATED], Unit.BYTES)
         line = f"Device {number}: peak {least}{top}"
         held = table(f"memory_{number}", _held(figures, peak), fields, shown)
         yield Section("Memory", (f"{line}{reserved}.",), (held,))
@@ -242,8 +232,8 @@ def _memory_section(figures: _Figures, shown: int) -> Iterator[Section]:
 def _held(figures: _Figures, peak: dict[str, Any]) -> pd.DataFrame:
     """Who holds the bytes at the peak of one memory device."""
     frame = figures.at_peak
-    mine = (frame[s.DEVICE_TYPE] == peak["device_type"]) & (
-        frame[s.MEMORY_DEVICE] == peak["device_id"]
+    mine = (frame[s.DEVICE_TYPE] == peak[s.DEVICE_TYPE]) & (
+        frame[s.MEMORY_DEVICE] == peak[s.MEMORY_DEVICE]
     )
     held: pd.DataFrame = frame[mine.to_numpy()]
     return held
@@ -268,7 +258,7 @@ def _device_data(figures: _Figures) -> list[dict[str, Any]]:
         {
             **device,
             "streams": records(
-                figures.streams[figures.streams[s.DEVICE_ID] == device["device"]],
+                figures.streams[figures.streams[s.DEVICE_ID] == device[s.DEVICE_ID]],
                 (s.STREAM, s.BUSY_NS, s.EVENTS),
             ),
         }
@@ -284,18 +274,18 @@ def _launch_data(figures: _Figures) -> dict[str, Any]:
         "back_pressure_ns": int(figures.launches[s.BACK_PRESSURE_NS].sum()),
         "median_latency_ns": int(latency.median()) if len(latency) else None,
         "apis": [
-            {"name": api.pop("call"), **api} for api in records(figures.apis, s.LAUNCH_APIS.columns)
+            {"name": api.pop(s.CALL), **api} for api in records(figures.apis, s.LAUNCH_APIS.columns)
         ],
     }
 
 
 def _sync_data(figures: _Figures) -> dict[str, Any]:
-    calls = _synchronous(figures.syncs)
+    calls = without_staging(figures.syncs)
     return {
         "count": len(calls),
         "blocked_ns": int(calls[s.BLOCKED_NS].sum()),
         "device_idle_ns": int(calls[s.DEVICE_IDLE_NS].sum()),
-        "sites": records(_synchronous(figures.sites), s.SYNC_SITES.columns),
+        "sites": records(without_staging(figures.sites), s.SYNC_SITES.columns),
         "pageable_copies": {
             "count": len(figures.syncs) - len(calls),
             "host_ns": int(figures.syncs[s.BLOCKED_NS].sum() - calls[s.BLOCKED_NS].sum()),
@@ -306,7 +296,7 @@ def _sync_data(figures: _Figures) -> dict[str, Any]:
 def _memory_data(figures: _Figures) -> list[dict[str, Any]]:
     return [
         {
-            "device": peak["device_id"],
+            "device": peak[s.MEMORY_DEVICE],
             **peak,
             "at_peak": records(_held(figures, peak), (s.GROUP, s.HELD)),
         }

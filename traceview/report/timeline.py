@@ -22,7 +22,7 @@ from traceview.metrics.steps import step_of_work, steps
 from traceview.owners import owners
 from traceview.report.causes import EXPLAINED
 from traceview.report.rows import values
-from traceview.trace import ANNOTATION, FRAME, LAUNCHING, OP, OVERHEAD, Trace
+from traceview.trace import ANNOTATION, FRAME, LAUNCHING, OP, OVERHEAD, Trace, extent
 from traceview.units import Unit
 
 MOST_EVENTS = 12_000
@@ -97,8 +97,7 @@ def _median_step(trace: Trace) -> tuple[str, int, int]:
 
 def _inside(frame: pd.DataFrame, low: int, high: int) -> pd.DataFrame:
     """The events that share an instant with the stretch."""
-    start = frame[s.START_NS].to_numpy()
-    end = start + frame[s.DURATION_NS].to_numpy()
+    start, end = extent(frame)
     inside: pd.DataFrame = frame[(end > low) & (start < high)]
     return inside
 

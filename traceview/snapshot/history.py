@@ -115,8 +115,7 @@ def snapshot_peaks(snapshot: Snapshot) -> pd.DataFrame:
                 int((device.events[s.ACTION] == _OOM).sum()),
             )
         )
-    columns = s.SNAPSHOT_PEAKS.columns
-    return s.SNAPSHOT_PEAKS.frame({c: [row[i] for row in rows] for i, c in enumerate(columns)})
+    return s.SNAPSHOT_PEAKS.of_rows(rows)
 
 
 def snapshot_at_peak(snapshot: Snapshot) -> pd.DataFrame:
@@ -151,10 +150,8 @@ def snapshot_alive(snapshot: Snapshot) -> pd.DataFrame:
 
 def snapshot_notes(snapshot: Snapshot) -> pd.DataFrame:
     """What the figures cannot know, and why; columns as schema.COVERAGE."""
-    notes = list(_notes(snapshot))
-    rows = [(note.code, note.text, note.count, note.ns) for note in notes]
-    columns = s.COVERAGE.columns
-    return s.COVERAGE.frame({c: [row[i] for row in rows] for i, c in enumerate(columns)})
+    notes = _notes(snapshot)
+    return s.COVERAGE.of_rows([(note.code, note.text, note.count, note.ns) for note in notes])
 
 
 def _notes(snapshot: Snapshot) -> Iterator[Note]:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from traceview import calls
 from traceview import schema as s
 from traceview.intervals import Ints
-from traceview.trace import Trace
+from traceview.trace import Trace, extent
 
 QUEUED, GRAPH, STREAM_WAIT, LAUNCH_LATENCY, UNLINKED = (
     "queued", "graph", "stream_wait", "launch_latency", "unlinked",
@@ -46,8 +46,7 @@ def waits(trace: Trace) -> Waits:
     held it up. Work that starts before its launch call (clocks disagree) has no launch here.
     """
     work = trace.work
-    start = work[s.START_NS].to_numpy()
-    end = start + work[s.DURATION_NS].to_numpy()
+    start, end = extent(work)
     launch = work[s.LAUNCH].to_numpy(dtype=np.int64, na_value=_NONE)
     stream = _stream_numbers(work)
     before = np.stack(
@@ -144,9 +143,7 @@ def _told(
 
     Streams are numbers as of `_stream_numbers`; -1 where the recording does not say.
     """
-    records = trace.host_of("cuda_sync")
-    by_correlation = records[records[s.CORRELATION].notna()].drop_duplicates(s.CORRELATION)
-    by_correlation = by_correlation.set_index(s.CORRELATION)
+    by_correlation = calls.sync_records(trace)
     work = trace.work
     number = dict(zip(work[s.STREAM].astype("object"), stream.tolist(), strict=True))
 

@@ -15,7 +15,7 @@ from traceview import calls, intervals
 from traceview import schema as s
 from traceview.context import thread_numbers
 from traceview.intervals import Ints
-from traceview.trace import LAUNCHING, OP, Trace
+from traceview.trace import LAUNCHING, OP, Trace, extent
 
 _NONE = -1
 
@@ -76,8 +76,7 @@ def threads(trace: Trace) -> Mapping[int, Thread]:
     """
     events = trace.host_of(OP, *LAUNCHING)
     numbers = thread_numbers(trace, events)
-    begin = events[s.START_NS].to_numpy()
-    end = begin + events[s.DURATION_NS].to_numpy()
+    begin, end = extent(events)
     order = np.argsort(numbers, kind="stable")
     edges = np.flatnonzero(np.diff(numbers[order], prepend=-2, append=-2))
     spans = {
@@ -143,8 +142,7 @@ def _synchronized(trace: Trace) -> dict[int, list[Leave]]:
     if blocking.empty or trace.work.empty:
         return {}
     called = trace.host.loc[blocking.index]
-    begin = called[s.START_NS].to_numpy()
-    end = begin + called[s.DURATION_NS].to_numpy()
+    begin, end = extent(called)
     awaited = _awaited(trace, called, begin, end)
     result: dict[int, list[Leave]] = {}
     number = thread_numbers(trace, called)
@@ -174,10 +172,9 @@ def _awaited(trace: Trace, called: pd.DataFrame, begin: Ints, end: Ints) -> NDAr
 
 def _streams(trace: Trace, called: pd.DataFrame) -> Ints:
     """The stream that each call waits for, by its cuda_sync record (format notes 4.3)."""
-    records = trace.host_of("cuda_sync")
-    records = records[records[s.CORRELATION].notna()].drop_duplicates(s.CORRELATION)
+    records = calls.sync_records(trace)
     of_event = records[s.WAITS_ON_STREAM].where(records[s.NAME] == "Event Sync")
-    streams = of_event.fillna(records[s.STREAM]).set_axis(pd.Index(records[s.CORRELATION]))
+    streams = of_event.fillna(records[s.STREAM])
     return (
         called[s.CORRELATION]
         .map(streams)
