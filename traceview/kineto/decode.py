@@ -21,13 +21,8 @@ from traceview.kineto.fields import NOTHING, Fields, Values
 from traceview.kineto.growing import KIND, Codes, Column, GrowingTimes, Kinds, Sparse, plain_text
 from traceview.kineto.values import UNSIGNED, Raw, text
 
-<<<<<<< HEAD
 _LARGEST_PIECE: Final = 1 << 20
-_CUT = re.compile(rb'\}\s*,\s*(?=\{\s*")')
-=======
-_LARGEST_PIECE: Final = 1 << 22
 _CUT = re.compile(rb'\}[ \t\r\n]*,[ \t\r\n]*(?=\{[ \t\r\n]*")')
->>>>>>> broken
 """Between two entries; never inside a valid JSON string, for its quote would have to be escaped."""
 
 
@@ -80,7 +75,6 @@ class PythonDecoder:
     def _take(self, piece: memoryview) -> bool:
         """Append the entries of `piece` to the columns, or nothing at all if one is not plain."""
         try:
-<<<<<<< HEAD
             content = b"".join((b"[", piece, b"]"))
             if not content.isascii():
                 content.decode()  # msgspec does not look at the strings that it passes over
@@ -91,17 +85,7 @@ class PythonDecoder:
             integers, texts = self._arguments.decoded(entries["args"], categories)
             texts |= _identities(entries, self._kinds.redundant(kinds))
             coded_texts = {name: self._encoded(name, parts) for name, parts in texts.items()}
-        except (msgspec.DecodeError, ValueError):
-=======
-            text_of_list = b"".join((b"[", piece, b"]"))
-            if not text_of_list.isascii():
-                text_of_list.decode()  # msgspec does not look at the strings that it passes over
-            entries = _columns(_ENTRIES.decode(text_of_list))
-            coded = {key: codes.encoded(entries[key]) for key, codes in self._codes.items()}
-            times = {key: _nanoseconds(entries[key]) for key in self._times}
-            found = self._arguments.decoded(entries["args"], coded["cat"])
-        except (msgspec.DecodeError, ValueError, OverflowError, RecursionError):
->>>>>>> broken
+        except (msgspec.DecodeError, ValueError, RecursionError):
             return False
         self._kind.add(kinds)
         self._name.add(names)
