@@ -96,7 +96,9 @@ class Metadata:
         """The rank of the process in a distributed job."""
         info = self.properties.get("distributedInfo")
         rank = info.get("rank") if isinstance(info, Mapping) else None
-        return rank if isinstance(rank, int) else None
+        if isinstance(rank, str) and rank.isdecimal():  # what saves a file again may write a text
+            return int(rank)
+        return rank if isinstance(rank, int) and not isinstance(rank, bool) else None
 
     @property
     def options(self) -> dict[str, bool]:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from cli.commandline import ON_ONE_TRACE, traceview
+from sparse import full
 
 
 def missing(file: Path) -> None:
@@ -72,3 +73,17 @@ def test_a_hostile_path_stays_on_one_line(tmp_path: Path) -> None:
 def test_the_output_is_checked_before_anything_is_read(tmp_path: Path) -> None:
     line = refusal("summary", tmp_path / "none.json", "-o", tmp_path / "none" / "a.md")
     assert "the directory" in line
+
+
+def test_what_a_folder_holds_beside_recordings_is_passed_over_and_named(tmp_path: Path) -> None:
+    # chakra #167: a scan of a folder takes execution traces and others for traces.
+    full().write(tmp_path / "a.json")
+    no_trace(tmp_path / "c_et.json")
+    not_json(tmp_path / "d.json")
+    ended = traceview("check", tmp_path, "--that", "gpu_busy > 0 us")
+    assert ended.returncode == 0
+    lines = sorted(ended.stderr.splitlines())
+    assert [line.partition(": is no ")[0] for line in lines] == [
+        f"traceview: passed over {tmp_path / name}" for name in ("c_et.json", "d.json")
+    ]
+    assert "an execution trace" in ended.stderr

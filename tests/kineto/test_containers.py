@@ -8,6 +8,7 @@ import lzma
 import sys
 import tarfile
 import zipfile
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 
@@ -41,6 +42,15 @@ def tarred(**files: bytes) -> bytes:
     return buffer.getvalue()
 
 
+def headed(data: bytes) -> bytes:
+    """gzip whose header has an extra field, a name, a comment and a checksum (RFC 1952, 2.3)."""
+    flags = 2 | 4 | 8 | 16
+    header = b"\x1f\x8b\x08" + bytes([flags]) + bytes(4) + b"\0\xff"
+    header += b"\x03\0abc" + b"trace.json\0" + b"a comment\0"
+    checksum = (zlib.crc32(header) & 0xFFFF).to_bytes(2, "little")
+    return header + checksum + gzip.compress(data)[10:]
+
+
 def zstd(data: bytes) -> bytes:
     return bytes(pytest.importorskip("zstandard").compress(data))
 
@@ -50,6 +60,7 @@ CONTAINERS: dict[str, Callable[[], bytes]] = {
     "gzip": lambda: gzip.compress(TRACE),
     "two members": lambda: gzip.compress(TRACE[:999]) + gzip.compress(TRACE[999:]),
     "padded": lambda: gzip.compress(TRACE) + bytes(512),
+    "gzip with every field": lambda: headed(TRACE),
     "gzip twice": lambda: gzip.compress(gzip.compress(TRACE)),
     "bz2": lambda: bz2.compress(TRACE),
     "xz": lambda: lzma.compress(TRACE),

@@ -99,6 +99,15 @@ def end(name: str | None, time: int) -> dict[str, Any]:
         ([end("a", 9), begin("a", 0)], {("a", 0, 9)}),
         # the end of an empty range written before its begin
         ([begin("a", 0), end("c", 2), begin("c", 2), end("a", 3)], {("a", 0, 3), ("c", 2, 0)}),
+        # interleaved in three, and on two threads at once
+        (
+            [begin("a", 0), begin("b", 1), begin("c", 2), end("b", 3), end("a", 4), end("c", 6)],
+            {("a", 0, 4), ("b", 1, 2), ("c", 2, 4)},
+        ),
+        (
+            [begin("a", 0), begin("b", 1) | {"tid": 2}, end(None, 3), end(None, 4) | {"tid": 2}],
+            {("a", 0, 3), ("b", 1, 3)},
+        ),
         # the same name within itself
         ([begin("a", 0), begin("a", 1), end("a", 2), end("a", 3)], {("a", 0, 3), ("a", 1, 1)}),
     ],
@@ -134,6 +143,114 @@ def test_asynchronous_events_have_threads_of_their_own(tmp_path: Path) -> None:
     )
     assert spans(trace) == {("request", 0, 5), ("request", 1, 8)}
     assert set(trace.host[s.THREAD]) == {"async 0x1", "async 0x2"}
+
+
+def asynchronous(phase: str, name: str | None, time: int, identity: object = 1) -> dict[str, Any]:
+    key = "id2" if isinstance(identity, dict) else "id"
+    return begin(name, time) | {"ph": phase, "cat": "net", key: identity}
+
+
+@pytest.mark.parametrize(
+    ("entries", "expected", "codes"),
+    [
+        pytest.param(
+            [("b", "a", 0), ("b", "b", 1), ("n", "x", 2), ("e", "b", 3), ("e", "a", 9)],
+            {("a", 0, 9), ("b", 1, 2)}, {}, id="nested",
+        ),
+        pytest.param(
+            [("b", "a", 0), ("b", "a", 1), ("e", "a", 3), ("e", "a", 9)],
+            {("a", 0, 9), ("a", 1, 2)}, {}, id="nested in one of its own name",
+        ),
+        pytest.param(
+            [("b", "a", 0), ("b", "b", 1), ("e", None, 3), ("e", None, 9)],
+            {("a", 0, 9), ("b", 1, 2)}, {}, id="ends without a name",
+        ),
+        pytest.param(
+            [("b", "a", 0, {"local": "0x1"}), ("e", "a", 9, {"local": "0x1"})],
+            {("a", 0, 9)}, {}, id="a local id",
+        ),
+        pytest.param(
+            [("S", "a", 0), ("F", "a", 9)], {("a", 0, 9)}, {}, id="the older phases",
+        ),
+        pytest.param(
+            [("b", "a", 0), ("b", "b", 1), ("e", "b", 5)],
+            {("a", 0, 5), ("b", 1, 4)}, {"unclosed_begin": 1}, id="never ended",
+        ),
+        pytest.param(
+            [("e", "a", 3), ("b", "b", 5), ("e", "b", 6)],
+            {("b", 0, 1)}, {"unopened_end": 1}, id="never begun",
+        ),
+    ],
+)  # fmt: skip
+def test_asynchronous_events_pair_by_their_id(
+    tmp_path: Path,
+    entries: list[Any],
+    expected: set[tuple[str, int, int]],
+    codes: dict[str, int],
+) -> None:
+    trace = loaded(tmp_path, [asynchronous(*entry) for entry in entries])
+    assert spans(trace) == expected
+    assert notes(trace) == {**codes, "dialect": None}
+
+
+@pytest.mark.parametrize(
+    ("entries", "expected", "codes"),
+    [
+        pytest.param(
+            [begin("a", 0), end("a", 5) | {"ts": None}], {("a", 0, 0)},
+            {"unclosed_begin": 1, "missing_time": 1}, id="an end without a time",
+        ),
+        pytest.param(
+            [begin("a", 0) | {"ts": None}, end("a", 5)], set(),
+            {"unopened_end": 1, "missing_time": 1}, id="a begin without a time",
+        ),
+        pytest.param(
+            [event("a", 0) | {"tdur": 3, "tts": 5}], {("a", 0, 0)},
+            {"missing_duration": 1}, id="a duration of the thread's clock only",
+        ),
+        pytest.param(
+            [{"ph": "X", "name": "a", "tts": 5, "dur": 3}, event("b", 1, 2)], {("b", 0, 2)},
+            {"missing_time": 1}, id="a time of the thread's clock only",
+        ),
+        pytest.param(
+            [event("a", 0, -2)], {("a", 0, 0)}, {"negative_duration": 1}, id="a negative duration",
+        ),
+        pytest.param(
+            [event("a", 0, 2), event("b", 1, 7_441_632_000_000_000)], {("a", 0, 2)},
+            {"corrupt_host_events": 1}, id="236 years (HTA #325)",
+        ),
+        pytest.param(
+            [event("a", 3, 2), {"ph": "Z", "name": "z", "ts": 1}, {"name": "y", "ts": 1, "dur": 1}],
+            {("a", 0, 2)}, {"missing_phase": 2}, id="no phase, or none that is known",
+        ),
+        pytest.param(
+            [event("a", 3, 2), {}], {("a", 0, 2)}, {}, id="an empty entry, as XProf ends with",
+        ),
+        pytest.param(
+            [event("a", 3, 2), {"ph": "i", "s": "g", "name": "Record Window End", "pid": "",
+                                "tid": "", "ts": 9_000_000_000_000_000}],
+            {("a", 0, 2)}, {}, id="a window that ends in 2255",
+        ),
+        pytest.param(
+            [event("a", -3, 2), event("b", 0, 1)], {("a", 0, 2), ("b", 3, 1)}, {},
+            id="a negative time, as of Bazel",
+        ),
+        pytest.param(
+            [event("a", 3, 2, args={"finished": False}), event("b", 3, 1, args={"finished": True}),
+             {"ph": "i", "name": "[memory]", "ts": 3, "args": {"finished": False, "Bytes": 8}}],
+            {("a", 0, 2), ("b", 0, 1)}, {"unfinished": 1}, id="never finished",
+        ),
+    ],
+)  # fmt: skip
+def test_what_is_odd_about_times_is_counted(
+    tmp_path: Path, entries: Entries, expected: set[tuple[str, int, int]], codes: dict[str, int]
+) -> None:
+    trace = loaded(tmp_path, entries)
+    assert spans(trace) == expected
+    assert notes(trace) == {**codes, "dialect": None}
+    assert trace.metadata.dropped == sum(
+        codes.get(code, 0) for code in ("missing_time", "missing_phase")
+    )
 
 
 @pytest.mark.parametrize(

@@ -62,6 +62,10 @@ def test_each_process_keeps_its_work(events: tuple[dict[str, Any], ...]) -> None
     [
         pytest.param((kernel(0, 0, 77),), id="no time at all"),
         pytest.param((kernel(1012, -4, 77),), id="negative duration"),
+        pytest.param((kernel(1012, 7_441_632_000_000_000, 77),), id="236 years (HTA #325)"),
+        pytest.param((kernel(9_000_000_000, 4, 77),), id="hours after the recording"),
+        pytest.param((kernel(-9_000_000_000, 4, 77),), id="hours before it (rocprofiler #84)"),
+        pytest.param(({**kernel(1012, 4, 77), "dur": None},), id="no duration"),
     ],
 )
 def test_a_broken_record_is_listed_and_in_no_figure(broken: tuple[dict[str, Any], ...]) -> None:

@@ -11,6 +11,8 @@ from typing import Any
 import pytest
 from reading import DECODERS, assert_equal, both, counts, plain
 
+from traceview import schema as s
+from traceview import show
 from traceview.errors import EmptyTraceError, FileError, NotATraceError
 from traceview.kineto import container, load
 from traceview.kineto.read import read
@@ -154,6 +156,12 @@ DAMAGED: dict[str, tuple[str | bytes, str | list[str], dict[str, int | None]]] =
         "abc",
         {"unreadable": 1},
     ),
+    # Two writers of one plain file (apache/mxnet #16702)
+    "an entry within an entry": (
+        f"[{A}, {B[:30]}{C}, {B[30:]}, {A}]",
+        "aca",
+        {"unreadable": 2},
+    ),
     # Encoding
     "UTF-16 with half a character": (SPLIT, ["a", "b", "���"], {"invalid_utf8": 1}),
 }
@@ -293,6 +301,41 @@ def test_names_of_processes_may_stand_anywhere(tmp_path: Path, order: tuple[str,
     trace = load(written(tmp_path, f"[{', '.join(order)}]"))
     assert len(trace.host) == 2
     assert dict(trace.metadata.process_names) == {"1": "python"}
+
+
+@pytest.mark.parametrize("text", [f"[{META}]", f'{{"schemaVersion": 1, "traceEvents": [{META}]}}'])
+def test_a_trace_of_names_only_is_an_empty_one(tmp_path: Path, text: str) -> None:
+    trace = load(written(tmp_path, text))
+    assert (len(trace.host), len(trace.device), len(trace.memory)) == (0, 0, 0)
+    assert dict(trace.metadata.events) == {"M": 1}
+    assert "1 events, all of them read." in show.doctor(trace)
+
+
+@pytest.mark.parametrize(
+    ("info", "rank"),
+    [
+        (None, None),
+        ({}, None),
+        ({"rank": 3}, 3),
+        ({"rank": "3"}, 3),
+        ({"rank": True}, None),
+        ({"rank": "first"}, None),
+        ("[{'rank': 0}]", None),
+        ([], None),
+    ],
+)
+def test_a_rank_is_known_where_it_is_stated(tmp_path: Path, info: object, rank: int | None) -> None:
+    # HTA #107; pytorch #133308
+    document = {"traceEvents": [json.loads(A)]} | ({"distributedInfo": info} if info else {})
+    assert load(written(tmp_path, json.dumps(document))).metadata.rank == rank
+
+
+def test_streams_that_only_their_thread_names(tmp_path: Path) -> None:
+    # kineto #109: recorders before 2021-08
+    kernel = {"ph": "X", "cat": "Kernel", "name": "k", "pid": 0, "ts": 5, "dur": 2}
+    entries = [kernel | {"tid": tid} for tid in ("stream 7", "stream 20 ", "3239786240", 8)]
+    trace = load(written(tmp_path, json.dumps(entries)))
+    assert sorted(trace.work[s.STREAM].tolist()) == [7, 8, 20, 3_239_786_240]
 
 
 def test_entries_nested_beyond_reason_cost_only_themselves(tmp_path: Path) -> None:

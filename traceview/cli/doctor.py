@@ -17,6 +17,9 @@ HELP = """What is this file, is it sound, and what can be computed from it?
 Names what recorded the file, with which versions and options; what of it was repaired or left
 out, and where; and for each view what the recording lacks, with the option that supplies it.
 
+A compressed file that expands further than a trace does is refused, here and by every command;
+the environment variable TRACEVIEW_MAX_SIZE, such as 64GiB, lets it expand to that size.
+
 \b
 Examples:
   traceview doctor trace.json.gz

@@ -20,11 +20,12 @@ def tell_if_slow(path: str) -> None:
     except OSError:  # a member of an archive, the standard input, or what cannot be read anyway
         return
     if large and native.library() is None:
-        _tell()
+        tell()
 
 
 @cache
-def _tell() -> None:
+def tell() -> None:
+    """Say it the first time that it is asked for."""
     click.echo(
         "traceview: the native code was not built (no C++ compiler at installation), so that "
         "reading takes several times as long",
