@@ -105,6 +105,13 @@ def test_sides_that_cannot_be_compared_leave_no_claim_about_their_difference() -
     assert of_two("after(gpu_busy) < 1 ms", sides.side(), other).answer is Answer.HOLDS
 
 
+def test_what_a_recording_before_has_none_of_has_no_ratio() -> None:
+    some, none, other = (sides.side(copies=copies).trace() for copies in (1, 0, 2))
+    found = find(parse(f'ratio(kernel("{sides.COPY}").count) < 2'), diff([some, none], other))
+    assert (found.answer, found.reading.value) == (Answer.CANNOT_TELL, None)
+    assert found.reason == "there is none in a recording before"
+
+
 def test_a_claim_says_which_side_it_means() -> None:
     with pytest.raises(UsageError, match=r"Write ratio\(gpu_busy\)"):
         of_two("gpu_busy < 1 ms", sides.side(), sides.side(gemm=300))

@@ -205,8 +205,9 @@ def _between(claim: Claim, diff: TraceDiff) -> Reading:
     means = [math.fsum(side) / len(side) for side in (before, after)]
     origin = _from_to(_integral(means[0]), _integral(means[1]), claim.term.metric.unit)
     as_ratio = claim.function is Function.RATIO
-    if as_ratio and not means[0]:
-        return Reading(claim.unit, reason="there is none before")
+    if as_ratio and not all(before):
+        where = "in a recording before" if any(before) else "before"
+        return Reading(claim.unit, reason=f"there is none {where}")
     if claim.term.metric.sd is None or not all((*before, *after)):
         return _exact(claim, before, after, origin)
     basis, spread = _spread(before, after, claim.term.metric.sd)
@@ -232,7 +233,7 @@ def _exact(claim: Claim, before: list[float], after: list[float], origin: str) -
     """A difference of figures that runs do not change; a range where recordings differ."""
     means = [math.fsum(side) / len(side) for side in (before, after)]
     if claim.function is Function.RATIO:
-        ends = min(after) / max(before), max(after) / min(before) if min(before) else math.inf
+        ends = min(after) / max(before), max(after) / min(before)
         return Reading(claim.unit, means[1] / means[0], *ends, Basis.EXACT.value, origin)
     ends = min(after) - max(before), max(after) - min(before)
     return Reading(claim.unit, _integral(means[1] - means[0]), *ends, Basis.EXACT.value, origin)

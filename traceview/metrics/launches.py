@@ -36,7 +36,6 @@ def launches(trace: Trace) -> pd.DataFrame:
     begin = called[s.START_NS].to_numpy()
     latency = first - begin
     depth, pressed = _queue(trace, linked, called, place)
-    start, end = extent(linked)
     unknown = (latency < 0) | (first == np.iinfo(np.int64).max)
     return s.LAUNCH_LIST.frame(
         {
@@ -49,7 +48,7 @@ def launches(trace: Trace) -> pd.DataFrame:
             s.LATENCY_NS: pd.arrays.IntegerArray(np.where(unknown, 0, latency), unknown),
             s.QUEUE_DEPTH: depth,
             s.BACK_PRESSURE_NS: np.where(pressed, called[s.DURATION_NS].to_numpy(), 0),
-            s.WORK_NS: intervals.union_lengths(place, start, end, len(called)),
+            s.WORK_NS: intervals.union_lengths(place, *extent(linked), len(called)),
         }
     )
 
