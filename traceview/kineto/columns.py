@@ -43,12 +43,12 @@ class SparseTexts:
 INTEGER_ARGUMENTS = (
     "correlation", "External id", "Sequence number", "Fwd thread id", "Python id",
     "Python parent id", "Python module id", "stream", "wait_on_stream",
-    "wait_on_cuda_event_record_corr_id", "wait_on_cuda_event_id", "event_id", "device",
-    "bytes", "priority", "channel", "fromDevice", "toDevice", "registers per thread",
-    "shared memory", "est. achieved occupancy %", "graph id", "graph node id", "Device Type",
-    "Device Id", "Addr", "Bytes", "Total Allocated", "Total Reserved", "In msg nelems",
-    "Out msg nelems", "Group size", "Seq", "Rank", "Src Rank", "Dst Rank", "Global rank start",
-    "Global rank stride", "Process Group ID", "num_warps", "num_stages",
+    "wait_on_cuda_event_record_corr_id", "wait_on_cuda_event_id", "event_id", "device", "bytes",
+    "priority", "channel", "fromDevice", "toDevice", "registers per thread", "shared memory",
+    "est. achieved occupancy %", "graph id", "graph node id", "Device Type", "Device Id", "Addr",
+    "Bytes", "Total Allocated", "Total Reserved", "In msg nelems", "Out msg nelems", "Group size",
+    "Seq", "Rank", "Src Rank", "Dst Rank", "Global rank start", "Global rank stride",
+    "Process Group ID", "num_warps", "num_stages",
 )  # fmt: skip
 """Arguments kept as integers, by their present names (format notes, 2.4).
 
@@ -56,12 +56,12 @@ What every op or kernel carries and no analysis asks for would only cost time: `
 and of the texts below `Input Strides`, `blocks per SM` and `warps per SM` are passed over.
 """
 TEXT_ARGUMENTS = (
-    "Input Dims", "Input type", "Concrete Inputs", "Call stack", "Module Hierarchy", "grid", "block",
-    "occupancy", "cuda_sync_kind", "kind", "Collective name", "dtype", "In split size", "Out split size",
-    "Process Group Name", "Process Group Description", "Process Group Ranks", "Comms Id",
-    "Is asynchronized op", "kernel_name", "kernel_backend", "kernel_file", "kernel_hash", "scope",
-    "Task Type", "hlo_op", "hlo_module", "hlo_category", "kernel_details", "name", "labels",
-    "finished",
+    "Input Dims", "Input type", "Concrete Inputs", "Call stack", "Module Hierarchy", "grid",
+    "block", "occupancy", "cuda_sync_kind", "kind", "Collective name", "dtype", "In split size",
+    "Out split size", "Process Group Name", "Process Group Description", "Process Group Ranks",
+    "Comms Id", "Is asynchronized op", "kernel_name", "kernel_backend", "kernel_file",
+    "kernel_hash", "scope", "Task Type", "hlo_op", "hlo_module", "hlo_category", "kernel_details",
+    "name", "labels", "finished",
 )  # fmt: skip
 """Arguments kept as text; `name` and `labels` are those of metadata events (ph M).
 
