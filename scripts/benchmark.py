@@ -17,6 +17,7 @@ from __future__ import annotations
 import argparse
 import gzip
 import json
+import re
 import resource
 import statistics
 import subprocess
@@ -24,10 +25,11 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 MEBIBYTE = 1 << 20
 REFERENCE = "json.load"
@@ -35,10 +37,14 @@ REFERENCE = "json.load"
 
 @dataclass(frozen=True)
 class Content:
-    """How many events a file holds, and the bytes of the frames that were made of it, if any."""
+    """How many events a file holds, and the frames that were made of it, if any."""
 
     events: int
-    held: int = 0
+    frames: tuple[Any, ...] = ()
+
+    def held(self) -> int:
+        """The bytes of the frames."""
+        return sum(int(frame.memory_usage().sum()) for frame in self.frames)
 
 
 Reader = Callable[[str], Content]
@@ -62,8 +68,8 @@ def with_orjson() -> Reader:
 
 def with_hta() -> Reader:
     """HolisticTraceAnalysis: its own reader."""
-    parser = import_module("hta.common.trace_parser")
-    return lambda path: Content(len(parser.parse_trace_file(path)[1]))
+    trace = import_module("hta.common.trace")
+    return lambda path: Content(len(trace.parse_trace_file(path)[1]))
 
 
 def native_columns() -> Reader:
@@ -86,8 +92,7 @@ def frames() -> Reader:
     def reader(path: str) -> Content:
         trace = load(path)
         made = (trace.host, trace.device, trace.memory)
-        held = sum(int(frame.memory_usage().sum()) for frame in made)
-        return Content(sum(trace.metadata.events.values()), held)
+        return Content(sum(trace.metadata.events.values()), made)
 
     return reader
 
@@ -138,8 +143,17 @@ def only(way: str, path: str) -> None:
     begin, worked = time.perf_counter(), time.process_time()
     content = reader(path)
     call, cpu = time.perf_counter() - begin, time.process_time() - worked
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-    print(json.dumps({**asdict(content), "call": call, "cpu": cpu, "peak": peak}))
+    run = {"call": call, "cpu": cpu, "peak": peak(), "held": content.held()}
+    print(json.dumps({"events": content.events, **run}))
+
+
+def peak() -> int:
+    """The most memory this process held, bytes."""
+    status = Path("/proc/self/status")
+    if status.exists():  # getrusage counts the process that started this one, too
+        (high,) = re.findall(r"VmHWM:\s*(\d+) kB", status.read_text(encoding="ascii"))
+        return int(high) * 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 
 
 def median(runs: list[Run]) -> Run:

@@ -112,32 +112,32 @@ class _Part:
         column = self.events.texts.get(argument)
         codes = np.full(self.rows.size, -1, dtype=np.int32)
         if column is None:
-            return _categorical(codes, ())
+            return pd.Categorical.from_codes(codes, categories=pd.Index([], dtype="str"))
         positions, within = self._places(column.rows)
         codes[positions] = column.texts.codes[within]
         return _categorical(codes, column.texts.values)
 
-    def _sparse(self, argument: str) -> tuple[NDArray[np.int32], NDArray[Any]]:
+    def _sparse(self, argument: str) -> tuple[NDArray[np.intp], NDArray[Any]]:
         column = self.events.integers.get(argument)
         if column is None:
-            return np.empty(0, dtype=np.int32), np.empty(0, dtype=np.int64)
+            return np.empty(0, dtype=np.intp), np.empty(0, dtype=np.int64)
         positions, within = self._places(column.rows)
         return positions, column.values[within]
 
-    def _places(self, rows: Ints) -> tuple[NDArray[np.int32], NDArray[np.intp]]:
+    def _places(self, rows: Ints) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """Where rows of the file stand in this frame, and which of them do."""
         place = self._place[rows]
         within = np.flatnonzero(place >= 0)
         return place[within], within
 
     @cached_property
-    def _place(self) -> NDArray[np.int32]:
+    def _place(self) -> NDArray[np.intp]:
         """The position of each row of the file, -1 for those of other frames.
 
         A table over all rows, made once, is read several times faster than rows are searched.
         """
-        table = np.full(len(self.events), -1, dtype=np.int32)
-        table[self.rows] = np.arange(self.rows.size, dtype=np.int32)
+        table = np.full(len(self.events), -1, dtype=np.intp)
+        table[self.rows] = np.arange(self.rows.size)
         return table
 
 
