@@ -186,8 +186,8 @@ ENTRIES: dict[str, tuple[str | bytes, Columns, dict[str, int]]] = {
         {"grid": "[null,1,1]", "bytes": None, "stream": 7}, {"bare_word": 1},
     ),
     "words as texts": (
-        entry(',"args":{"blocks per SM":"inf","bytes":"N/A","stream":7}'),
-        {"blocks per SM": "inf", "bytes": None, "stream": 7}, {},
+        entry(',"args":{"occupancy":"inf","bytes":"N/A","stream":7}'),
+        {"occupancy": "inf", "bytes": None, "stream": 7}, {},
     ),
     # Other types (kineto #109; Ascend; HTA #324)
     "a process beyond 64 bits": (
@@ -262,10 +262,10 @@ def test_bare_words_are_missing_values(tmp_path: Path, word: str) -> None:
     events = around(
         tmp_path,
         f'{{"ph":"X","name":"Memcpy","ts":5,"args":{{"memory bandwidth (GB/s)": {word}, '
-        f'"warps per SM": {word}, "stream": 7}}}}',
+        f'"grid": {word}, "stream": 7}}}}',
     )
     assert integers(events, "stream") == {1: 7}
-    assert texts(events, "warps per SM") == {}
+    assert texts(events, "grid") == {}
     assert counts(events) == {"bare_word": 1}
 
 
