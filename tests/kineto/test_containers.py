@@ -16,6 +16,7 @@ import pytest
 from reading import assert_same_columns, counts
 
 from traceview.errors import EmptyTraceError, FileError, NotATraceError, UsageError
+from traceview.kineto import compression
 from traceview.kineto.compression import Limits
 from traceview.kineto.container import members
 from traceview.kineto.read import read
@@ -97,6 +98,28 @@ def test_every_container_holds_the_same_trace(file: Path, container: str) -> Non
     assert_same_columns(found, expected)
     assert len(found) == 500
     assert found.notes == ()
+
+
+MEMBERS: dict[str, Callable[[bytes], bytes]] = {
+    "gzip": gzip.compress,
+    "bz2": bz2.compress,
+    "xz": lzma.compress,
+    "zstd": zstd,
+}
+
+
+@pytest.mark.parametrize("padding", [0, 3])
+@pytest.mark.parametrize("packing", MEMBERS)
+def test_a_read_may_end_within_the_mark_of_the_next_member(
+    file: Path, monkeypatch: pytest.MonkeyPatch, packing: str, padding: int
+) -> None:
+    first, second = (MEMBERS[packing](part) for part in (TRACE[:999], TRACE[999:]))
+    file.write_bytes(first + bytes(padding) + second)
+    for more in range(8):
+        for size in ("BLOCK", "_ZSTD_STEP"):
+            monkeypatch.setattr(compression, size, len(first) + more)
+        found = read(file)
+        assert (len(found), found.notes) == (500, ())
 
 
 @pytest.mark.parametrize("container", CONTAINERS)

@@ -232,9 +232,20 @@ def _unpacked_members(
             if not data and not block and not member.eof:
                 _cut(form.name, name, notes, produced)
                 return
-        rest = member.unused_data.lstrip(b"\0") or stream.read(BLOCK)
+        rest = _following(member.unused_data, stream, len(form.magic), BLOCK)
     if rest:
         notes.append(_trailing(form.name, rest, stream))
+
+
+def _following(rest: bytes, stream: io.BufferedReader, size: int, step: int) -> bytes:
+    """What follows a member, without padding: `size` bytes at least, which tell the next one.
+
+    `rest` is what was read of it already, maybe one byte of a mark whose others are still to come.
+    """
+    rest = rest.lstrip(b"\0")
+    while len(rest) < size and (more := stream.read(step)):
+        rest = (rest + more).lstrip(b"\0")
+    return rest
 
 
 def _trailing(form: str, rest: bytes, stream: io.BufferedReader) -> Note:
@@ -322,8 +333,8 @@ def _unpacked_zstd(stream: io.BufferedReader, name: str, notes: list[Note]) -> I
     """All frames, one behind the other, in steps so small that none of them expands to much."""
     import zstandard  # noqa: PLC0415 - few files need it
 
-    produced, rest, frame = 0, b"", None
-    while rest := rest or stream.read(_ZSTD_STEP):
+    produced, rest, frame = 0, stream.read(_ZSTD_STEP), None
+    while rest:
         if frame is None and not rest.startswith(_ZSTD_FRAMES, 1):
             notes.append(_trailing("zstd", rest, stream))
             return
@@ -337,7 +348,10 @@ def _unpacked_zstd(stream: io.BufferedReader, name: str, notes: list[Note]) -> I
             notes.append(Note("damaged_container", text))
             return
         produced += len(block)
-        rest, frame = (frame.unused_data, None) if frame.eof else (b"", frame)
+        if frame.eof:
+            rest, frame = _following(frame.unused_data, stream, len(_ZSTD), _ZSTD_STEP), None
+        else:
+            rest = stream.read(_ZSTD_STEP)
         if block:
             yield block
     if frame is not None:
