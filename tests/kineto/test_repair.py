@@ -428,3 +428,18 @@ def whole(shared: Path) -> tuple[bytes, list[int]]:
         ends.append(place)
         place += len(characters[place:]) - len(characters[place:].lstrip())
     return text, ends
+
+
+@pytest.mark.parametrize("before", ['{"ph":"X","name":"a"', '{"ph":"X","name":"a"}', '{"a":[""'])
+def test_blanks_without_end_take_no_time(tmp_path: Path, before: str) -> None:
+    file = tmp_path / "trace.json"
+    file.write_text(f"[{BEFORE}, {before}{' ' * 300_000}x, {AFTER}]", encoding="utf-8")
+    names = plain(both(file).name)
+    assert (names[0], names[-1]) == ("before", "after")
+
+
+def test_a_name_of_many_lines_takes_no_time(tmp_path: Path) -> None:
+    name = "for (;;) {\n" * 50_000
+    events = around(tmp_path, json.dumps({"ph": "X", "name": name, "ts": 5}))
+    assert plain(events.name)[1] == name
+    assert counts(events) == {}

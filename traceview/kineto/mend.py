@@ -21,10 +21,10 @@ _HALF_QUOTED = re.compile(r'[^",}\]{\[:\n]+"')
 _FIELD: Final = r'"(?:ph|cat|name|pid|tid|ts|dur|args)"\s*:'
 _ENDS: Final = {
     "object": re.compile(
-        r'\s*(?:,[\s,]*(?:"(?:[^"\\]|\\.)*"|\w+"?)\s*:|,?\s*\}\s*(?:[,}\]]|\Z)|' + _FIELD + ")",
+        r'\s*(?:,[\s,]*(?:"(?:[^"\\]|\\.)*"|\w+"?)\s*:|(?:,\s*)?\}\s*(?:[,}\]]|\Z)|' + _FIELD + ")",
         re.DOTALL,
     ),
-    "list": re.compile(r'\s*(?:,\s*["\[{\dtfnN-]|,?\s*\]\s*(?:[,}\]]|\Z))'),
+    "list": re.compile(r'\s*(?:,\s*["\[{\dtfnN-]|(?:,\s*)?\]\s*(?:[,}\]]|\Z))'),
     "": re.compile(r"\s*\Z"),
 }
 """What may follow the closing quote of a value within an object, within a list, and alone."""

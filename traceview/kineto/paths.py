@@ -17,7 +17,9 @@ from traceview.kineto.entries import Columns
 from traceview.trace import Note
 
 _SWALLOWED = re.compile(r"[\b\t\n\f\r]")
-_FRAME = re.compile(r"[^;\"<>]*?\.py\(\d+\): ")
+_PART = re.compile(r"[^;\"<>]+")
+"""What may hold a path: stacks join frames by `;`, and no path holds one of the others."""
+_PATH_END = re.compile(r"\.py\(\d+\): ")
 _LETTERS: Final = {"\b": r"\b", "\t": r"\t", "\n": r"\n", "\f": r"\f", "\r": r"\r"}
 _STACKS: Final = "Call stack"
 
@@ -52,7 +54,14 @@ def _restored(column: Texts) -> tuple[Texts, int]:
 def _whole(text: str) -> str:
     if not any(character in text for character in _LETTERS):  # as fast as memchr
         return text
-    return _FRAME.sub(lambda path: _SWALLOWED.sub(_letter, path.group()), text)
+    return _PART.sub(_with_paths, text)
+
+
+def _with_paths(part: re.Match[str]) -> str:
+    """The part, where what stands before the last end of a path is mended."""
+    text = part.group()
+    end = max((path.end() for path in _PATH_END.finditer(text)), default=0)
+    return _SWALLOWED.sub(_letter, text[:end]) + text[end:]
 
 
 def _letter(character: re.Match[str]) -> str:

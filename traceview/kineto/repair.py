@@ -15,7 +15,7 @@ from traceview.kineto.values import Row, row
 from traceview.kineto.window import Window
 from traceview.trace import Note
 
-_ENTRY_END = re.compile(rb'\}\s*(?:,?\s*(?=\{\s*["}])|(?=\]\s*(?:[\]},]|\Z)))')
+_ENTRY_END = re.compile(rb'\}\s*(?:(?:,\s*)?(?=\{\s*["}])|(?=\]\s*(?:[\]},]|\Z)))')
 _ENTRY_START = re.compile(rb'\{\s*"(?:ph|cat|pid|tid|ts)"\s*:')
 _FIELD = re.compile(rb'"(?:ph|cat|name|pid|tid|ts|dur|args)"\s*:')
 _LONGEST_FIELD: Final = 1 << 6
