@@ -210,6 +210,13 @@ def test_damage_is_named_with_its_line(
     assert problem.line == line or (not line and new in damaged.splitlines()[problem.line - 1])
 
 
+def test_an_underlined_heading_is_no_merge_conflict(entry: Entry) -> None:
+    entry.path.write_text(f"{entry.path.read_text()}\nResults\n=======\nIt is less.\n")
+    (found,) = entries([entry.path.parent])
+    assert found.record == entry.record
+    assert found.problems == ()
+
+
 @given(st.text())
 def test_any_front_matter_is_a_record_or_a_fault_with_a_line(text: str) -> None:
     record, problems = files.read(f"---\n{text}\n---\n")

@@ -12,7 +12,8 @@ from traceview.experiment.record import Problem
 
 FENCE = "---"
 _LARGEST = 4 * 2**20
-_CONFLICT = re.compile(r"^(?:<{7} |={7}$|>{7} )", re.MULTILINE)
+_CONFLICT = re.compile(r"^(?:<{7}|>{7}) ", re.MULTILINE)
+"""The marks of git at both ends of a conflict; that between them also underlines a heading."""
 
 Place = tuple[str | int, ...]
 """Where something is in the front matter: keys and positions from the outside in."""
