@@ -64,7 +64,7 @@ class Chunked {
  private:
   T* start() const { return limit_ - kChunk; }
   void grow() {
-    chunks_.emplace_back(new T[kChunk]);
+    chunks_.push_back(std::unique_ptr<T[]>(new T[kChunk]));  // make_unique would clear it
     next_ = chunks_.back().get();
     limit_ = next_ + kChunk;
   }
@@ -705,6 +705,7 @@ Stop traceview_scanner::scan(const char* begin, const char* end, const char** at
 }
 
 void traceview_scanner::push(const Entry& entry) {
+  if (rows == UINT32_MAX) throw std::bad_alloc();  // no place in the rows of sparse columns
   keep_identity(entry);
   for (int i = 0; i < kDenseTexts; ++i) dense[i].codes.push(entry.codes[i]);
   for (int i = 0; i < kClocks; ++i) {
