@@ -185,6 +185,14 @@ def test_decoders_agree_with_plain_json_on_generated_traces(
     assert_as_plain_json(events, json.loads(file.read_bytes(), parse_float=Decimal))
 
 
+@pytest.mark.parametrize("name", ["a},{", "a}, { ", '"},{"ph":"X', "a},\n{"])
+def test_what_looks_like_the_end_of_an_entry_may_stand_in_a_name(tmp_path: Path, name: str) -> None:
+    file = tmp_path / "trace.json"
+    entries = [{"ph": "X", "name": name, "ts": 1, "args": {"l": [{"a": 1}, {"b": 2}]}}] * 3
+    file.write_text(json.dumps(entries))
+    assert plain(both(file).name) == [name] * 3
+
+
 @given(st.data())
 def test_decoders_agree_on_damaged_text(
     tmp_path_factory: pytest.TempPathFactory, data: st.DataObject

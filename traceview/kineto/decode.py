@@ -23,7 +23,9 @@ from traceview.kineto.values import UNSIGNED, Raw, text
 
 _LARGEST_PIECE: Final = 1 << 20
 _CUT = re.compile(rb'\}[ \t\r\n]*,[ \t\r\n]*(?=\{[ \t\r\n]*")')
-"""Between two entries; never inside a valid JSON string, for its quote would have to be escaped."""
+"""Between two entries. Within an argument, or at the very end of a string, it may stand as well:
+what is before it is no list of entries then, and is not taken.
+"""
 
 
 class PythonDecoder:
