@@ -142,6 +142,7 @@ def test_the_unit_of_display_changes_no_time(tmp_path: Path, unit: str) -> None:
         ("1.711964646e18", 1_711_964_646_000_000_000),
         ("0", 0),
         ("true", None),
+        ("false", None),
         ("null", None),
         ("99999999999999999999999", None),
         ('"soon"', None),

@@ -505,7 +505,8 @@ def _base_time(properties: Mapping[str, Any]) -> int | None:
         base = int(base)
     if isinstance(base, float) and base.is_integer():
         base = int(base)
-    return base if isinstance(base, int) and base is not True and base in INT64 else None
+    known = isinstance(base, int) and not isinstance(base, bool) and base in INT64
+    return base if known else None
 
 
 def _names(events: Events) -> Mapping[str, Any]:

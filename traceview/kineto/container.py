@@ -34,7 +34,7 @@ _MARKS: Final = (
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
-_NULS: Final = {
+_NULS: Final[dict[tuple[bool, ...], str]] = {
     (False, True, False, True): "utf-16-le",
     (True, False, True, False): "utf-16-be",
     (False, True, True, True): "utf-32-le",
@@ -304,10 +304,9 @@ def _encoding(start: bytes) -> str | None:
     for mark, encoding in _MARKS:
         if start.startswith(mark):
             return encoding
-    if len(start) < len(b"four") or not all(byte in _JSON_STARTS for byte in start[:2]):
+    if not all(byte in _JSON_STARTS for byte in start[:2]):
         return None
-    first, second, third, fourth = (byte == 0 for byte in start[:4])
-    return _NULS.get((first, second, third, fourth))
+    return _NULS.get(tuple(byte == 0 for byte in start[:4]))
 
 
 def _transcoded(stream: io.BufferedReader, encoding: str) -> Iterator[bytes]:
