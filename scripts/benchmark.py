@@ -153,7 +153,8 @@ def peak() -> int:
     if status.exists():  # getrusage counts the process that started this one, too
         (high,) = re.findall(r"VmHWM:\s*(\d+) kB", status.read_text(encoding="ascii"))
         return int(high) * 1024
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    unit = 1 if sys.platform == "darwin" else 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
 
 
 def median(runs: list[Run]) -> Run:
@@ -170,7 +171,7 @@ def median(runs: list[Run]) -> Run:
 
 def compare(path: Path, repeats: int, folder: Path) -> None:
     """The table of all ways that are installed."""
-    ways = {way: path for way, (module, _) in WAYS.items() if find_spec(module)}
+    ways = [way for way, (module, _) in WAYS.items() if find_spec(module)]
     packed = folder / "trace.json.gz"
     packed.write_bytes(gzip.compress(path.read_bytes(), compresslevel=6))
     runs: dict[str, list[Run]] = {way: [] for way in [*ways, COMPRESSED]}
