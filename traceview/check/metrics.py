@@ -16,9 +16,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from traceview import intervals, units
+from traceview import busy, intervals, units
 from traceview import schema as s
-from traceview.busy import union
 from traceview.calls import without_staging
 from traceview.diff.judge import BUSY_SD, HOST_SD, LAUNCH_SD, MARGINS, PERIOD_SD
 from traceview.diff.measure import Measured, total, typical
@@ -234,7 +233,7 @@ def _busy_with(recording: Measured, rows: Rows) -> float | None:
     """How long the devices are busy with some of the work, a step."""
     if not recording.has_device:
         return None
-    return union(recording.work[rows]) / recording.count
+    return busy.union(recording.work[rows]) / recording.count
 
 
 def _numerics(recording: Measured, _argument: str) -> Value:

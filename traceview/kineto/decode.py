@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from traceview.kineto.arguments import Arguments, SomeIntegers, SomeTexts
 from traceview.kineto.columns import ASYNC_ID, SparseInts, SparseTexts
 from traceview.kineto.entries import Columns, Stop
-from traceview.kineto.fields import NOTHING, Fields, Values
-from traceview.kineto.growing import KIND, Codes, Column, GrowingTimes, Kinds, Sparse, plain_text
+from traceview.kineto.fields import KIND, NOTHING, Fields, Values
+from traceview.kineto.growing import Codes, Column, GrowingTimes, Kinds, Sparse, plain_text
 from traceview.kineto.values import UNSIGNED, Raw, text
 
 _LARGEST_PIECE: Final = 1 << 20

@@ -35,14 +35,15 @@ _PLAIN: Final[dict[str, tuple[Any, Any]]] = {
     "id2": (Raw, NOTHING),
 }
 """The type and the default of each field, in the order in which PyTorch writes them."""
-_FEW: Final = ("ph", "cat", "pid", "tid")
+KIND: Final = ("ph", "cat", "pid", "tid")
+"""The fields that make the kind of an entry: a file has few of their combinations."""
 
 
 class Fields:
     """Decodes lists of entries; each teaches it what the next one will be like."""
 
     def __init__(self) -> None:
-        self._seen: dict[str, dict[Any, None]] = {name: {None: None} for name in _FEW}
+        self._seen: dict[str, dict[Any, None]] = {name: {None: None} for name in KIND}
         self._float_durations = True
         self._plain = _decoder(_PLAIN)
         self._expecting = self._expected()

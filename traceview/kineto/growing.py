@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from traceview.kineto.arguments import SomeIntegers
 from traceview.kineto.columns import Texts
+from traceview.kineto.fields import KIND
 from traceview.kineto.packing import packed
 from traceview.kineto.values import FLOW_PHASES, REDUNDANT_FLOWS
-
-KIND: Final = ("ph", "cat", "pid", "tid")
-"""The fields that make the kind of an entry: a file has few of their combinations."""
 
 
 class Codes(dict[Any, int]):

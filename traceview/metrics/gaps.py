@@ -127,7 +127,8 @@ def idle(trace: Trace, windows: pd.DataFrame | None = None) -> pd.DataFrame:
     With `windows` (columns as schema.WINDOWS) only what lies within them; a gap that crosses an
     edge keeps its causes. The rows of a device add up to its idle time exactly.
     """
-    found, gap = trace.derived(_gaps), np.arange(trace.derived(_gaps).start.size)
+    found = trace.derived(_gaps)
+    gap = np.arange(found.start.size)
     if windows is None:
         parts = trace.derived(_whole_parts)
     else:
