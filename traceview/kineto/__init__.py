@@ -5,6 +5,8 @@ decode      bytes -> Events, typed columns of all that the file holds
 dialect     names by age and vendor -> the present ones
 links       which call launched which device work
 sanity      device records with impossible times
+parts       the events of one frame, in its order, as its columns
+metadata    what a file says apart from its events
 assemble    Events -> Trace
 """
 
