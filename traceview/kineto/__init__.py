@@ -1,7 +1,11 @@
 """Bytes -> Trace: read a Chrome or Kineto trace file.
 
 container   the bytes within gz, zip, tar, ...
-decode      bytes -> Events, typed columns of all that the file holds
+window      the part of the text that is in memory
+outline     the properties around the events, and the way to these
+decode      text -> typed columns, by Python; native: the same by compiled code
+repair      single entries that no decoder takes, damaged ones too
+read        all of these together: bytes -> Events, all that the file holds
 dialect     names by age and vendor -> the present ones
 links       which call launched which device work
 sanity      device records with impossible times

@@ -14,12 +14,12 @@ from itertools import chain
 from typing import Final
 
 from traceview.kineto.mend import mended
+from traceview.kineto.repair import ENTRY_START
 from traceview.trace import Note
 
 BEFORE: Final = -1
 """Where a list begins whose opening bracket is not in the text."""
 _LOOK: Final = 1 << 16
-_ENTRY = re.compile(rb'\{\s*"(?:ph|cat|pid|tid|ts)"\s*:')
 _LINE_END = re.compile(rb"(\}[ \t\r]*)\n(?=[ \t\r\n]*\{)")
 _SPACE: Final = b" \t\r\n"
 _DECODER: Final = json.JSONDecoder(strict=False)
@@ -45,7 +45,7 @@ def _at_least(blocks: Iterator[bytes], size: int) -> bytes:
 
 def _is_entry(start: bytes) -> bool:
     """The text begins with an event and not with the object that holds all of them."""
-    if _ENTRY.match(start):
+    if ENTRY_START.match(start):
         return True
     line, _, more = start.partition(b"\n")
     repair = mended(line) if more and line.startswith(b"{") else None

@@ -18,10 +18,11 @@ _BARE_KEY = re.compile(r'([A-Za-z_][\w ./-]*)"?(?=[ \t\r\n]*:)')
 _NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?", re.ASCII)
 _BARE = re.compile(r'[^\s,}\]"{\[:]+')
 _HALF_QUOTED = re.compile(r'[^",}\]{\[:\n]+"')
-_FIELD: Final = r'"(?:ph|cat|name|pid|tid|ts|dur|args)"\s*:'
+FIELD: Final = r'"(?:ph|cat|name|pid|tid|ts|dur|args)"\s*:'
+"""A key that an event has, as a pattern."""
 _ENDS: Final = {
     "object": re.compile(
-        r'\s*(?:,[\s,]*(?:"(?:[^"\\]|\\.)*"|\w+"?)\s*:|(?:,\s*)?\}\s*(?:[,}\]]|\Z)|' + _FIELD + ")",
+        r'\s*(?:,[\s,]*(?:"(?:[^"\\]|\\.)*"|\w+"?)\s*:|(?:,\s*)?\}\s*(?:[,}\]]|\Z)|' + FIELD + ")",
         re.DOTALL,
     ),
     "list": re.compile(r'\s*(?:,\s*["\[{\dtfnN-]|(?:,\s*)?\]\s*(?:[,}\]]|\Z))'),

@@ -8,8 +8,8 @@ from typing import Any, Final
 
 import msgspec
 
+from traceview.kineto.faults import Repairs
 from traceview.kineto.mend import mended
-from traceview.kineto.repair import Repairs
 from traceview.kineto.window import Window
 
 EVENTS = "traceEvents"

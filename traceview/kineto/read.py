@@ -17,6 +17,7 @@ from traceview.kineto.compression import DAMAGE, Limits
 from traceview.kineto.container import Source
 from traceview.kineto.decode import PythonDecoder
 from traceview.kineto.entries import Columns, Decoder, Stop, joined
+from traceview.kineto.faults import Repairs
 from traceview.kineto.outline import EVENTS, Outline
 from traceview.kineto.paths import restored
 from traceview.kineto.recognize import (
@@ -25,7 +26,7 @@ from traceview.kineto.recognize import (
     described_list,
     described_objects,
 )
-from traceview.kineto.repair import EntryReader, Repairs
+from traceview.kineto.repair import EntryReader
 from traceview.kineto.values import Row
 from traceview.kineto.window import Window
 from traceview.trace import Note

@@ -4,86 +4,26 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from itertools import islice
 from typing import Final
 
 import msgspec
 
-from traceview.kineto.mend import Mended, mended
+from traceview.kineto.faults import Repairs
+from traceview.kineto.mend import FIELD, Mended, mended
 from traceview.kineto.values import Row, row
 from traceview.kineto.window import Window
-from traceview.trace import Note
 
 _ENTRY_END = re.compile(rb'\}\s*(?:(?:,\s*)?(?=\{\s*["}])|(?=\]\s*(?:[\]},]|\Z)))')
-_ENTRY_START = re.compile(rb'\{\s*"(?:ph|cat|pid|tid|ts)"\s*:')
-_FIELD = re.compile(rb'"(?:ph|cat|name|pid|tid|ts|dur|args)"\s*:')
+ENTRY_START = re.compile(rb'\{\s*"(?:ph|cat|pid|tid|ts)"\s*:')
+"""An event begins: no recorder writes one of these keys first in any other object."""
+_FIELD = re.compile(FIELD.encode())
 _LONGEST_FIELD: Final = 1 << 6
 _STRAY: Final = {b",": "stray_comma", b"[": "wrapped_list", b"}": "stray_bracket"}
 _CANDIDATES: Final = 8
 _LOOK: Final = 1 << 16
 """What is repaired is looked at with so much behind it, however the text came in blocks."""
 _LONGEST_ENTRY: Final = 1 << 24
-_SHOWN: Final = 3
-
-
-@dataclass(slots=True)
-class Repairs:
-    """What was repaired or skipped, by kind, with byte offsets of the text."""
-
-    offsets: dict[str, list[int]] = field(default_factory=dict)
-    count: int = 0
-    dropped: int = 0
-    repaired: int = 0
-    no_event: bytes = b""
-    """The first entry that was no object."""
-
-    def add(self, kind: str, offset: int) -> None:
-        """Count one fault."""
-        self.count += 1
-        self.offsets.setdefault(kind, []).append(offset)
-
-    def notes(self) -> tuple[Note, ...]:
-        """One note a kind, with the places of the first ones."""
-        return tuple(
-            Note(kind, f"{_MEANING[kind]}, at byte {_places(offsets)}", len(offsets))
-            for kind, offsets in self.offsets.items()
-        )
-
-
-_MEANING: Final = {
-    "bad_escape": "a backslash that escapes nothing was read as a backslash",
-    "bare_word": "a bare N/A, nan, inf or the like was read as missing",
-    "control_character": "a raw control character within a string was kept",
-    "cut_end": "the text ends inside an entry, which was dropped",
-    "events_twice": "a second traceEvents was read as part of the first",
-    "float_for_integer": "an integer was written as a float",
-    "impossible_time": "a time that is no number, or beyond 292 years, was read as missing",
-    "integer_too_large": "an integer beyond 64 bits was read as missing",
-    "invalid_utf8": "bytes that are no UTF-8 were replaced by U+FFFD",
-    "lone_surrogate": "half of a surrogate pair was replaced by U+FFFD",
-    "malformed_number": "a number was not written as JSON has it",
-    "metadata": "a property beside the events was not well-formed",
-    "metadata_lost": "a property beside the events is beyond repair and was dropped",
-    "missing_brace": "the opening brace of an entry was missing",
-    "missing_comma": "a comma was missing",
-    "missing_quote": "a quote was missing",
-    "no_event": "an entry that is no object was dropped",
-    "property_twice": "a property beside the events was written again, and the last one counts",
-    "stray_bracket": "a closing bracket too many was passed over",
-    "stray_comma": "a comma too many was passed over",
-    "unclosed": "the array of events is not closed",
-    "unclosed_object": "the text ends before the last brace of the trace",
-    "unescaped_quote": "a quote within a string was not escaped",
-    "unreadable": "an entry beyond repair was dropped",
-    "wrapped_list": "a list of events within the list of events was read as part of it",
-}
-"""The kinds of faults (format notes, 6)."""
-
-
-def _places(offsets: list[int]) -> str:
-    shown = ", ".join(f"{offset:,}" for offset in offsets[:_SHOWN])
-    return f"{shown}, ..." if len(offsets) > _SHOWN else shown
 
 
 class EntryReader:
@@ -187,7 +127,7 @@ class EntryReader:
                 window.position = end
                 return self._row(repair, offset)
         self._repairs.dropped += 1
-        start = _ENTRY_START.search(window.data, window.position + 1)
+        start = ENTRY_START.search(window.data, window.position + 1)
         stops = [*ends[:1], *([start.start()] if start else [])]
         self._repairs.add("unreadable" if stops or not window.final else "cut_end", offset)
         window.position = min(stops, default=len(window.data))
@@ -217,7 +157,7 @@ class EntryReader:
         begin = window.position
         for match in islice(_ENTRY_END.finditer(window.data, begin), _CANDIDATES):
             # An entry may hold what looks like an end, but never another entry.
-            if _ENTRY_START.search(window.data, begin + 1, match.start()):
+            if ENTRY_START.search(window.data, begin + 1, match.start()):
                 return
             yield match.start() + 1
         if window.final and window.data.rstrip().endswith(b"}"):
