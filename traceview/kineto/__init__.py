@@ -1,6 +1,6 @@
 """Bytes -> Trace: read a Chrome or Kineto trace file.
 
-container   the bytes within gz, zip, tar, ...
+container   the text within gz, zip, tar, ...; compression, archive, encodings: their layers
 window      the part of the text that is in memory
 outline     the properties around the events, and the way to these
 decode      text -> typed columns, by Python; native: the same by compiled code
