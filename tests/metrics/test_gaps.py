@@ -3,6 +3,8 @@
 The device works 0..10 and again from 100 on; the gap is 10..100, and what the host did decides.
 """
 
+import weakref
+
 import pytest
 from builders import BACKWARD, TraceBuilder
 
@@ -229,3 +231,14 @@ def test_every_cause_is_put_into_words() -> None:
     from traceview.report.causes import EXPLAINED  # noqa: PLC0415 -- the report, not the metric
 
     assert set(EXPLAINED) == set(CAUSES)
+
+
+def test_what_is_kept_with_a_trace_goes_with_it() -> None:
+    t = TraceBuilder()
+    t.launch(0, "a", 0, 10)
+    t.launch(80, "b", 100, 10)
+    trace = t.trace()
+    traceview.gaps(trace)
+    seen = weakref.ref(trace)
+    del trace
+    assert seen() is None

@@ -390,25 +390,28 @@ def _covering(trace: Trace, positions: pd.Index, found: _Gaps) -> NDArray[np.int
 
 @dataclass(frozen=True, slots=True)
 class _Axis:
-    """One time axis after the other, a thread each, so that one search serves all threads."""
+    """One time axis after the other, a thread each, so that one search serves all threads.
 
-    trace: Trace
+    `threads` are the numbers of the threads of the host events, by position. The axis is kept with
+    the trace and does not hold it: the two would only be freed by the garbage collector.
+    """
+
     low: int
     width: int
-    threads: int
+    threads: Ints
 
     @classmethod
     def of(cls, trace: Trace) -> _Axis:
         host, work = trace.host, trace.work
         low = min(int(host[s.START_NS].min()), int(work[s.START_NS].min()))
         high = max(int((frame[s.START_NS] + frame[s.DURATION_NS]).max()) for frame in (host, work))
-        return cls(trace, low, high - low + 2, int(thread_numbers(trace, host).max()) + 1)
+        return cls(low, high - low + 2, thread_numbers(trace, host))
 
     def place(self, thread: Ints, time: Ints) -> Ints:
         return thread * self.width + (time - self.low)
 
     def ends_of(self, events: pd.DataFrame) -> tuple[Ints, Ints]:
-        thread = thread_numbers(self.trace, events)
+        thread = self.threads[events.index]
         begin, end = extent(events)
         return self.place(thread, begin), self.place(thread, end)
 
@@ -419,9 +422,10 @@ class _Axis:
             placeless = (events[s.CATEGORY] == OVERHEAD).to_numpy()
             free = events[placeless]
             at, till = extent(free)
-            every = np.repeat(np.arange(self.threads), at.size)
-            start = np.append(start[~placeless], self.place(every, np.tile(at, self.threads)))
-            end = np.append(end[~placeless], self.place(every, np.tile(till, self.threads)))
+            many = int(self.threads.max()) + 1
+            every = np.repeat(np.arange(many), at.size)
+            start = np.append(start[~placeless], self.place(every, np.tile(at, many)))
+            end = np.append(end[~placeless], self.place(every, np.tile(till, many)))
         return intervals.union(start, end)
 
 
