@@ -50,6 +50,15 @@ def test_times_since_1970_do_not_overflow() -> None:
     assert intervals.union_lengths([0, 1], [year, year], [year + 3, year + 4], 2).tolist() == [3, 4]
 
 
+def test_labels_whose_axes_together_are_longer_than_an_integer_do_not_overflow() -> None:
+    labels, starts = [*range(40), 39], [*range(40), 2**62]
+    finishes = [time + 3 for time in starts]
+    found = intervals.union_lengths(labels, starts, finishes, 41)
+    assert found.tolist() == [3] * 39 + [6, 0]
+    both = [-(2**62), 2**62]
+    assert intervals.union_lengths([1, 1], both, [time + 1 for time in both], 2).tolist() == [0, 2]
+
+
 @given(INTERVALS)
 def test_union_covers_the_same_instants(pairs: list[tuple[int, int]]) -> None:
     spans = intervals.union(*ends(pairs))

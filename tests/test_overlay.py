@@ -190,3 +190,20 @@ def test_the_command(tmp_path: Path) -> None:
     for wrong in (["gaps", "--overlay"], [], ["gaps", "--step", "a"]):
         assert traceview("export", recording, *wrong, "-o", file).returncode == 2
     assert "the recording" in traceview("export", recording, "--overlay", "-o", recording).stderr
+
+
+@pytest.mark.parametrize("time", ["1e300", "9.2e15"])
+def test_a_time_that_no_integer_holds_is_copied_as_it_is(tmp_path: Path, time: str) -> None:
+    file = tmp_path / "trace.json"
+    t = TraceBuilder()
+    t.launch(10, "gemm", 20, 30)
+    t.work("stray", 11, 12)
+    t.write(file)
+    file.write_text(file.read_text().replace('"ts": 11', f'"ts": {time}')
+                    .replace('"dur": 12', '"dur": 9.2e15'))  # fmt: skip
+    trace = kineto.load(str(file))
+    written = tmp_path / "overlay.json"
+    written.write_bytes(b"".join(overlay(trace)))
+    (stray,) = (entry for entry in entries(written) if entry["name"] == "stray")
+    assert stray["ts"] == float(time)
+    assert devices(kineto.load(str(written))).equals(devices(trace))

@@ -48,10 +48,23 @@ def union_lengths(labels: ArrayLike, starts: ArrayLike, ends: ArrayLike, count: 
     result = np.zeros(count, dtype=np.int64)
     if begin.size == 0:
         return result
-    low, width = int(begin.min()), int(end.max() - begin.min()) + 1
+    low, width = int(begin.min()), int(end.max()) - int(begin.min()) + 1
+    if width * count > np.iinfo(np.int64).max:
+        return _union_lengths_by_rank(label, begin, end, result)
     offset = label * width - low
     spans = union(begin + offset, end + offset)
     np.add.at(result, spans.starts // width, spans.ends - spans.starts)
+    return result
+
+
+def _union_lengths_by_rank(label: Ints, begin: Ints, end: Ints, result: Ints) -> Ints:
+    """As `union_lengths`, where one time axis after the other is more than an integer holds."""
+    moments = np.unique(np.concatenate((begin, end)))
+    offset = label * moments.size
+    ranks = np.searchsorted(moments, begin) + offset, np.searchsorted(moments, end) + offset
+    spans = union(*ranks)
+    which, first = np.divmod(spans.starts, moments.size)
+    np.add.at(result, which, moments[spans.ends - which * moments.size] - moments[first])
     return result
 
 

@@ -63,10 +63,10 @@ _CACHE_COPY = re.compile(r"reshape_and_cache|store_kvcache")
 _OPS = (
     (OPTIMIZER, r"aten::_fused_(?:adam|adamw|sgd|adagrad)\w*"),
     (COMMUNICATION, r"c10d::|nccl:|record_param_comms|symm_mem::|_c10d_functional"),
-    (CONVOLUTION, r"\w+::\w*convolution\w*|aten::conv\d?d?|aten::conv_\w+"),
+    (CONVOLUTION, r"\w::\w*convolution|aten::conv\d?d?|aten::conv_\w+"),
     (GEMM, (r"aten::(?:mm|addmm|bmm|baddbmm|addbmm|mv|addmv|dot|linear|matmul|_scaled_mm"
-           r"|_grouped_mm|_int_mm|_addmm_activation|einsum)\b|\w*::\w*gemm\w*")),
-    (NORMALIZATION, r"\w+::\w*(?:layer_norm|batch_norm|group_norm|rms_?norm|instance_norm)\w*"),
+           r"|_grouped_mm|_int_mm|_addmm_activation|einsum)\b|::\w*gemm")),
+    (NORMALIZATION, r"\w::\w*(?:layer_norm|batch_norm|group_norm|rms_?norm|instance_norm)"),
     (SOFTMAX, r"aten::\w*softmax\w*"),
     (COPY, r"aten::(?:copy_|_to_copy|clone|contiguous|cat|_foreach_copy_|stack|_cat)$"),
     (REDUCTION, (r"aten::(?:sum|mean|max|min|amax|amin|argmax|argmin|any|all|prod|norm|var|std"

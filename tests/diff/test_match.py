@@ -87,3 +87,9 @@ def test_every_path_is_in_one_match_and_swapping_mirrors(
 @given(PATHS)
 def test_a_side_matches_itself_by_name_alone(paths: set[Path]) -> None:
     assert all(m.change is Change.BOTH for m in match(paths, paths))
+
+
+def test_regions_may_be_nested_deeper_than_calls_of_python() -> None:
+    deep = "/".join(["op"] * 5000)
+    found = match([path(f"{deep}/:old"), path(f"{deep}/:same")], [path(f"{deep}/:same")])
+    assert changes(found) == {(Change.BOTH, 1, 1), (Change.ONLY_BEFORE, 1, 0)}

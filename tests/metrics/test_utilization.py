@@ -152,3 +152,27 @@ def test_counts_and_medians_of_a_kernel() -> None:
         9 * US,
         2 * US,
     )
+
+
+@pytest.mark.parametrize("host", [True, False], ids=["with a host", "of the device alone"])
+@pytest.mark.parametrize("stray", [1, -9_200_000_000_000_000, 9_200_000_000_000_000])
+def test_a_time_of_another_century_changes_no_figure(stray: int, host: bool) -> None:
+    epoch = 1_700_000_000_000_000
+    t = TraceBuilder()
+    for number in range(20):
+        at = epoch + 100 * number
+        if host:
+            t.launch(at, f"kernel {number}", at + 5, 10, thread=number, stream=number)
+        else:
+            t.work(f"kernel {number}", at + 5, 10, stream=number)
+    t.work("stray", stray, 10)
+    if host:
+        t.op("stray", stray, 10)
+    trace = t.trace()
+    (device,) = traceview.devices(trace).to_dict("records")
+    assert device["window_ns"] == 1_910_000
+    assert device["busy_ns"] == 200_000
+    assert traceview.idle(trace)["ns"].sum() == device["idle_ns"] == 1_710_000
+    codes = {note.code: note.count for note in trace.metadata.notes}
+    assert codes["corrupt_records"] == 1
+    assert codes.get("corrupt_host_events", 0) == host

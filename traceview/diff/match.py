@@ -68,42 +68,73 @@ _ANYWHERE = 0.5
 def match(before: Iterable[Path], after: Iterable[Path]) -> list[Match]:
     """All paths of both sides, each in exactly one Match."""
     matches: list[Match] = []
-    left, right = _walk(sorted(set(before)), sorted(set(after)), 0, matches)
+    left, right = _walk(sorted(set(before)), sorted(set(after)), matches)
     matches += [Match(path, Change.ONLY_BEFORE, (path,), ()) for path in left]
     matches += [Match(path, Change.ONLY_AFTER, (), (path,)) for path in right]
     return matches
 
 
+class _Visit:
+    """A node that both sides have: what is below it, and what of that is left over so far."""
+
+    def __init__(self, before: Sequence[Path], after: Sequence[Path], depth: int) -> None:
+        self.depth = depth
+        self.below = _pairs(before, after, depth)
+        self.left: list[Path] = []
+        self.right: list[Path] = []
+
+    def replacement(self) -> Match | None:
+        """What is left over on both sides, which then is left over no more."""
+        if not self.left or not self.right:
+            return None
+        parent = self.left[0][: self.depth]
+        sure = _CONFIDENCE[parent[-1].level] if parent else _ANYWHERE
+        found = Match(parent, Change.REPLACED, tuple(self.left), tuple(self.right), sure)
+        self.left, self.right = [], []
+        return found
+
+
 def _walk(
-    before: Sequence[Path], after: Sequence[Path], depth: int, matches: list[Match]
+    before: Sequence[Path], after: Sequence[Path], matches: list[Match]
 ) -> tuple[list[Path], list[Path]]:
-    """Match paths that agree in their first `depth` nodes; what is left over on one side."""
-    left, right = dict(_children(before, depth)), dict(_children(after, depth))
-    lonely_left: list[Path] = []
-    lonely_right: list[Path] = []
-    for node in {**left, **right}:
-        ours, theirs = left.get(node, []), right.get(node, [])
-        if not ours or not theirs:
-            lonely_left += ours
-            lonely_right += theirs
-        elif node.level is Level.KERNEL:
-            matches.append(Match(ours[0], Change.BOTH, tuple(ours), tuple(theirs)))
+    """Match what is below equal names; what is left over on one side.
+
+    Regions may be nested deeper than Python calls may.
+    """
+    visits = [_Visit(before, after, 0)]
+    while True:
+        visit = visits[-1]
+        for node, ours, theirs in visit.below:
+            if not ours or not theirs:
+                visit.left += ours
+                visit.right += theirs
+            elif node.level is Level.KERNEL:
+                matches.append(Match(ours[0], Change.BOTH, tuple(ours), tuple(theirs)))
+            else:
+                visits.append(_Visit(ours, theirs, visit.depth + 1))
+                break
         else:
-            more_left, more_right = _walk(ours, theirs, depth + 1, matches)
-            lonely_left += more_left
-            lonely_right += more_right
-    if not lonely_left or not lonely_right:
-        return lonely_left, lonely_right
-    parent = lonely_left[0][:depth]
-    sure = _CONFIDENCE[parent[-1].level] if parent else _ANYWHERE
-    pair = tuple(lonely_left), tuple(lonely_right)
-    matches.append(Match(parent, Change.REPLACED, *pair, sure))
-    return [], []
+            if (replaced := visit.replacement()) is not None:
+                matches.append(replaced)
+            visits.pop()
+            if not visits:
+                return visit.left, visit.right
+            visits[-1].left += visit.left
+            visits[-1].right += visit.right
 
 
-def _children(paths: Sequence[Path], depth: int) -> Iterator[tuple[Node, list[Path]]]:
+def _pairs(
+    before: Sequence[Path], after: Sequence[Path], depth: int
+) -> Iterator[tuple[Node, list[Path], list[Path]]]:
+    """The paths of both sides by their node at `depth`."""
+    left, right = _children(before, depth), _children(after, depth)
+    for node in {**left, **right}:
+        yield node, left.get(node, []), right.get(node, [])
+
+
+def _children(paths: Sequence[Path], depth: int) -> dict[Node, list[Path]]:
     """The paths by their node at `depth`."""
     groups: dict[Node, list[Path]] = {}
     for path in paths:
         groups.setdefault(path[depth], []).append(path)
-    yield from groups.items()
+    return groups

@@ -18,6 +18,7 @@ import numpy as np
 from traceview import intervals
 from traceview.errors import FileError
 from traceview.kineto import container
+from traceview.kineto.values import INT64
 
 Raw = msgspec.Raw
 _EVENTS: Final = "traceEvents"
@@ -119,12 +120,13 @@ def _read(path: str) -> tuple[dict[str, Raw], list[Raw], list[_Entry]]:
 
 
 def _ns(text: Raw) -> int | None:
-    """A time in microseconds as the file has it, in ns; None where there is none."""
+    """A time in microseconds as the file has it, in ns; None where there is no possible one."""
     word = bytes(text).strip(b'" ')
     try:
-        return int((Decimal(word.decode()) * 1000).to_integral())
+        time = int((Decimal(word.decode()) * 1000).to_integral())
     except (InvalidOperation, ValueError, OverflowError):
         return None
+    return time if time in INT64 else None
 
 
 def _inside(entry: _Entry, low: int, high: int) -> bool:
@@ -147,7 +149,7 @@ def _moved(placed: Sequence[_Entry]) -> dict[int, bytes]:
     for slices in tracks.values():
         slices.sort()
         begins = [begin for begin, _, _ in slices]
-        ends = [begin - minus for begin, minus, _ in slices]
+        ends = [min(begin - minus, INT64[-1]) for begin, minus, _ in slices]
         track = intervals.nesting(begins, ends)
         for place in np.flatnonzero(track):
             moved[slices[place][2]] = str(free + int(track[place])).encode()

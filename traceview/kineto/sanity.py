@@ -23,6 +23,8 @@ _SINCE = 1_710_720_000 * _SECOND
 """The 18th of March 2024."""
 _FAR = 10
 """A record this many recordings away from the recording does not belong to it."""
+_MONTH = 30 * _LONGEST
+"""No recording takes so long."""
 
 
 def corrupt(
@@ -69,13 +71,20 @@ def unpadded(starts: Ints) -> NDArray[np.bool_]:
 
 
 def misplaced(starts: Ints, durations: Ints) -> NDArray[np.bool_]:
-    """Which host events have an impossible time: zero amid times since 1970, or over a day."""
+    """Which host events have an impossible time: far from all others, or over a day."""
     away = far(starts, starts[starts != 0]) if starts.any() else np.zeros(starts.size, dtype=bool)
     return away | (durations > _LONGEST)
 
 
 def far(starts: Ints, reference: Ints) -> NDArray[np.bool_]:
-    """Whether each start lies many recordings, and at least a second, away from `reference`."""
+    """Whether each start lies many recordings, and at least a second, away from `reference`.
+
+    Times in `reference` that lie months apart are of no recording, but the middle one is.
+    """
     first, last = int(reference.min()), int(reference.max())
+    if last - first > _MONTH:
+        middle = int(np.partition(reference, reference.size // 2)[reference.size // 2])
+        near = reference[(reference >= middle - _LONGEST) & (reference <= middle + _LONGEST)]
+        first, last = int(near.min()), int(near.max())
     reach = max(_FAR * (last - first), _SECOND)
     return (starts < first - reach) | (starts > last + reach)
