@@ -443,3 +443,14 @@ def test_a_name_of_many_lines_takes_no_time(tmp_path: Path) -> None:
     events = around(tmp_path, json.dumps({"ph": "X", "name": name, "ts": 5}))
     assert plain(events.name)[1] == name
     assert counts(events) == {}
+
+
+def test_brackets_in_the_name_of_a_lost_entry_do_not_end_the_trace(tmp_path: Path) -> None:
+    file = tmp_path / "trace.json"
+    lost = '{"ph": "X", "name": "' + "}] " * 20 + '", "pid: 1, "ts": 1}'
+    others = [f'{{"ph": "X", "name": "{name}", "ts": 2}}' for name in "abc"]
+    file.write_text(f'{{"traceEvents": [{", ".join([others[0], lost, *others[1:]])}], "a": 1}}')
+    events = both(file)
+    assert plain(events.name)[:1] + plain(events.name)[-2:] == ["a", "b", "c"]
+    assert events.properties == {"a": 1}
+    assert "trailing_text" not in counts(events)

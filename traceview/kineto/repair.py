@@ -17,6 +17,7 @@ from traceview.kineto.window import Window
 _ENTRY_END = re.compile(rb'\}\s*(?:(?:,\s*)?(?=\{\s*["}])|(?=\]\s*(?:[\]},]|\Z)))')
 ENTRY_START = re.compile(rb'\{\s*"(?:ph|cat|pid|tid|ts)"\s*:')
 """An event begins: no recorder writes one of these keys first in any other object."""
+_CLOSING = re.compile(rb"\s*\]")
 _FIELD = re.compile(FIELD.encode())
 _LONGEST_FIELD: Final = 1 << 6
 _STRAY: Final = {b",": "stray_comma", b"[": "wrapped_list", b"}": "stray_bracket"}
@@ -128,6 +129,9 @@ class EntryReader:
                 return self._row(repair, offset)
         self._repairs.dropped += 1
         start = ENTRY_START.search(window.data, window.position + 1)
+        if start is not None:
+            # Another entry follows, so a bracket before it was only the text of a string.
+            ends = [end for end in ends[:1] if not _CLOSING.match(window.data, end)]
         stops = [*ends[:1], *([start.start()] if start else [])]
         self._repairs.add("unreadable" if stops or not window.final else "cut_end", offset)
         window.position = min(stops, default=len(window.data))
