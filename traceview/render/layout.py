@@ -55,17 +55,34 @@ def _widths(columns: Sequence[Column], width: int) -> list[int]:
         words = [max(map(cell_len, column.heading.split()), default=0) for column in columns]
         widths = list(map(max, bodies, words))
         fixed = sum(widths) - sum(widths[position] for position in flexible)
-    shares = _shares(room - fixed, {position: widths[position] for position in flexible})
+    wanted = {position: widths[position] for position in flexible}
+    words = {position: _longest_word(columns[position]) for position in flexible}
+    shares = _shares(room - fixed, wanted, words)
     return [shares.get(position, natural) for position, natural in enumerate(widths)]
 
 
-def _shares(room: int, wanted: Mapping[int, int]) -> dict[int, int]:
-    """Split `room` evenly, except that nobody gets more than wanted."""
-    shares: dict[int, int] = {}
-    for waiting, position in zip(
-        range(len(wanted), 0, -1), sorted(wanted, key=wanted.__getitem__), strict=True
-    ):
-        shares[position] = min(wanted[position], max(room // waiting, LEAST))
+def _longest_word(column: Column) -> int:
+    """What a sentence needs to be broken at blanks alone; long names are cut anywhere."""
+    if not column.field.prose:
+        return LEAST
+    return min(max((cell_len(word) for cell in column.cells for word in cell.split()), default=0),
+               LEGIBLE)  # fmt: skip
+
+
+def _shares(room: int, wanted: Mapping[int, int], least: Mapping[int, int]) -> dict[int, int]:
+    """Split `room` evenly, except that nobody gets more than wanted, or less than their least."""
+    even = room // max(len(wanted), 1)
+    shares = {
+        position: least[position]
+        for position in wanted
+        if even < least[position] <= wanted[position]
+    }
+    room -= sum(shares.values())
+    waiting = sorted(
+        wanted.keys() - shares.keys(), key=lambda position: (wanted[position], position)
+    )
+    for number, position in zip(range(len(waiting), 0, -1), waiting, strict=True):
+        shares[position] = min(wanted[position], max(room // number, LEAST))
         room -= shares[position]
     return shares
 
@@ -73,13 +90,14 @@ def _shares(room: int, wanted: Mapping[int, int]) -> dict[int, int]:
 def _column_lines(column: Column, width: int) -> list[list[str]]:
     """The lines of each cell of a column."""
     if column.field.prose:
-        return [_broken(cell, width) for cell in column.cells]
+        return [_broken(cell, width, anywhere=True) for cell in column.cells]
     cells = told_apart(column.cells, width) if column.field.stretch else column.cells
     return [[cell] for cell in cells]
 
 
-def _broken(text: str, width: int) -> list[str]:
-    return wrap(text, max(width, 1), break_long_words=False, break_on_hyphens=False) or [""]
+def _broken(text: str, width: int, *, anywhere: bool = False) -> list[str]:
+    """The lines of a text; `anywhere` breaks words that are longer than a line, too."""
+    return wrap(text, max(width, 1), break_long_words=anywhere, break_on_hyphens=False) or [""]
 
 
 def _lines(
