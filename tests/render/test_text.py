@@ -134,3 +134,14 @@ def test_nothing_at_all_is_shown_as_nothing() -> None:
     table = Table("t", (Field("", prose=True), Field("")), (("", ""),))
     assert render(of_tables(table), "text").split("\n")[3:] == ["", "", ""]
     assert render(Document("t", "", (), ()), "text") == "\n"
+
+
+@pytest.mark.parametrize("width", [60, 70, 80, 100])
+def test_columns_of_sentences_stay_under_their_headings(width: int) -> None:
+    fields = tuple(Field(name, prose=True) for name in ("change", "effect", "verdict"))
+    row = ("backend: naive -> flash", "ratio(device_period) x0.13 " + "y" * 50, "cannot tell yet")
+    table = Table("tried", (Field("experiment"), *fields), (("attention-inplace-mask", *row),))
+    lines = render(of_tables(table), "text", width=width).splitlines()
+    heading = next(line for line in lines if line.startswith("experiment"))
+    for begin in (heading.index("effect"), heading.index("verdict")):
+        assert {line[begin - 1] for line in lines[lines.index(heading) :] if line[begin:]} == {" "}

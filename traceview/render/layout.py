@@ -56,17 +56,15 @@ def _widths(columns: Sequence[Column], width: int) -> list[int]:
         widths = list(map(max, bodies, words))
         fixed = sum(widths) - sum(widths[position] for position in flexible)
     wanted = {position: widths[position] for position in flexible}
-    words = {position: _longest_word(columns[position]) for position in flexible}
-    shares = _shares(room - fixed, wanted, words)
+    least = {position: _least(columns[position]) for position in flexible}
+    shares = _shares(room - fixed, wanted, least)
     return [shares.get(position, natural) for position, natural in enumerate(widths)]
 
 
-def _longest_word(column: Column) -> int:
-    """What a sentence needs to be broken at blanks alone; long names are cut anywhere."""
-    if not column.field.prose:
-        return LEAST
-    return min(max((cell_len(word) for cell in column.cells for word in cell.split()), default=0),
-               LEGIBLE)  # fmt: skip
+def _least(column: Column) -> int:
+    """What a sentence needs so that it breaks between words; long names are cut anywhere."""
+    words = " ".join(column.cells).split() if column.field.prose else []
+    return min(max(map(cell_len, words), default=LEAST), LEGIBLE)
 
 
 def _shares(room: int, wanted: Mapping[int, int], least: Mapping[int, int]) -> dict[int, int]:
