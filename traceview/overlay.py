@@ -67,11 +67,17 @@ def _slices(
 ) -> list[Slice]:
     """A slice a row, with what the row tells as its arguments."""
     columns = [frame[c].astype("object").tolist() for c in (s.START_NS, length, name)]
-    rows = frame[list(told)].astype("object").to_dict("records")
+    values = [frame[c].astype("object").where(frame[c].notna(), None).tolist() for c in told]
     return [
-        Slice(start, long, str(called), _known(row))
-        for start, long, called, row in zip(*columns, rows, strict=True)
+        Slice(start, long, str(called), _stated(told, row))
+        for start, long, called, *row in zip(*columns, *values, strict=True)
     ]
+
+
+def _stated(columns: tuple[s.Column, ...], row: list[Any]) -> dict[str, Any]:
+    """The values that a row has, by column."""
+    pairs = zip(columns, row, strict=True)
+    return {str(column): value for column, value in pairs if value is not None}
 
 
 def _known(row: dict[Any, Any]) -> dict[str, Any]:

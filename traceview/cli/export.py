@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import io
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     from traceview.cli.output import Output
     from traceview.snapshot import Snapshot
     from traceview.trace import Trace
+
+_PIECE = 1 << 20
 
 HELP = """Where do I get the rows for an analysis of my own?
 
@@ -93,8 +96,10 @@ def _written(pieces: Iterable[bytes], place: Path, *, packed: bool) -> None:
         if not packed:
             file.writelines(pieces)
             return
-        with gzip.GzipFile("", "wb", 6, file, mtime=0) as stream:
-            stream.writelines(pieces)
+        # GzipFile takes its time for each piece, however short.
+        stream = gzip.GzipFile("", "wb", 6, file, mtime=0)
+        with stream, io.BufferedWriter(stream, _PIECE) as joining:
+            joining.writelines(pieces)
 
 
 def _loaded(path: str) -> Trace | Snapshot:
