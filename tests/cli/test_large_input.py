@@ -1,15 +1,18 @@
 """What comes through a pipe, what is large, and what expands further than it should."""
 
 import gzip
+import os
 import subprocess
 import sys
 from pathlib import Path
+from threading import Thread
 
 import pytest
 from builders import H200, TraceBuilder
 from cli.commandline import ON_ONE_TRACE
 from click.testing import CliRunner
 
+from traceview import kineto
 from traceview.cli import slowness
 from traceview.cli.group import cli
 from traceview.kineto import native
@@ -47,6 +50,24 @@ def test_a_pipe_is_read_for_both_sides_of_a_diff(recording: Path) -> None:
 def test_a_pipe_is_laid_over(recording: Path, tmp_path: Path) -> None:
     piped(recording, "export", "-", "--overlay", "-o", str(tmp_path / "overlay.json"))
     assert (tmp_path / "overlay.json").stat().st_size > 1000
+
+
+@pytest.mark.parametrize("command", ["summary", "memory"])
+def test_a_pipe_that_has_a_name_is_read(recording: Path, command: str) -> None:
+    assert piped(recording, command, "/dev/stdin").startswith("stdin   NVIDIA H200")
+
+
+def test_a_pipe_that_has_a_name_is_read_for_both_sides_of_a_diff(recording: Path) -> None:
+    assert "stdin -> stdin" in piped(recording, "diff", "/dev/stdin", "/dev/stdin")
+
+
+def test_a_named_pipe_is_read_once_and_kept(recording: Path, tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    writer = Thread(target=pipe.write_bytes, args=(recording.read_bytes(),), daemon=True)
+    writer.start()
+    traces = [kineto.load(pipe), kineto.load(pipe)]
+    assert [len(trace.device) for trace in traces] == [3, 3]
 
 
 @pytest.fixture
