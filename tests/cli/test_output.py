@@ -89,6 +89,17 @@ def test_a_reader_that_stops_listening_ends_it_quietly() -> None:
     assert ended.stderr == ""
 
 
+@pytest.mark.parametrize("arguments", [("columns",), ("schema", "diff"), ("--help",)])
+def test_a_full_disk_is_one_plain_sentence(arguments: tuple[str, ...]) -> None:
+    with Path("/dev/full").open("wb") as full:
+        ended = subprocess.run(
+            [sys.executable, "-m", "traceview", *arguments],
+            check=False, stdout=full, stderr=subprocess.PIPE, encoding="utf-8", timeout=60,
+        )  # fmt: skip
+    said = "traceview: the output cannot be written: No space left on device\n"
+    assert (ended.returncode, ended.stderr) == (1, said)
+
+
 def on_a_terminal(**environment: str) -> str:
     """What `traceview columns` writes to a terminal."""
     master, slave = pty.openpty()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import sys
 from importlib import import_module, metadata
 from io import TextIOWrapper
@@ -52,6 +53,10 @@ COMMANDS = {
     },
 }
 """Sections of `traceview --help`, their commands, and the question that each command answers."""
+
+
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+"""What writing to stdout meets where there is no room."""
 
 
 class Refusal(click.ClickException):
@@ -143,4 +148,10 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # names may not fit the encoding
-    cli(prog_name="traceview")
+    try:
+        cli(prog_name="traceview")
+    except OSError as error:
+        if error.filename is not None or error.errno not in _FULL:
+            raise
+        click.echo(f"traceview: the output cannot be written: {error.strerror}", err=True)
+        sys.exit(Refusal.exit_code)
