@@ -91,6 +91,20 @@ def test_a_large_file_without_native_code_is_told_once(
 
 
 @pytest.mark.usefixtures("without_native")
+def test_a_compressed_file_is_as_large_as_what_it_holds(
+    recording: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    text = tmp_path / "trace.json"
+    text.write_bytes(gzip.decompress(recording.read_bytes()))
+    for file, times in ((recording, slowness.EXPANSION), (text, 1)):
+        for limit, told in ((times * file.stat().st_size, 0), (times * file.stat().st_size - 1, 1)):
+            monkeypatch.setattr(slowness, "LARGE", limit)
+            slowness.tell.cache_clear()
+            ended = CliRunner().invoke(cli, ["summary", str(file)], catch_exceptions=False)
+            assert ended.stderr.count("the native code was not built") == told
+
+
+@pytest.mark.usefixtures("without_native")
 def test_a_small_file_is_read_without_a_word(recording: Path) -> None:
     ended = CliRunner().invoke(cli, ["summary", str(recording)], catch_exceptions=False)
     assert (ended.exit_code, ended.stderr) == (0, "")
