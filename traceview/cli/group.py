@@ -69,6 +69,12 @@ class Refusal(click.ClickException):
         click.echo(f"traceview: {self.format_message()}", file=file, err=True)
 
 
+class Interrupted(Refusal):
+    """Ctrl-C; the exit code is what shells have for it, 128 and the number of the signal."""
+
+    exit_code = 130
+
+
 class Commands(click.Group):
     """A group that imports the module of a command when the command is called."""
 
@@ -101,6 +107,9 @@ class Commands(click.Group):
             from traceview.render.names import visible  # noqa: PLC0415 -- only needed to fail
 
             raise Refusal(visible(str(error))) from error
+        except KeyboardInterrupt:
+            click.echo(err=True)  # ends the line on which the terminal shows ^C
+            raise Interrupted("interrupted") from None
 
 
 def _print_version(ctx: click.Context, _option: click.Parameter, asked: bool) -> None:
