@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import sys
+from difflib import get_close_matches
 from importlib import import_module, metadata
 from io import TextIOWrapper
 from typing import IO, Any
@@ -89,6 +90,19 @@ class Commands(click.Group):
         module = f"traceview.cli.{cmd_name.replace('-', '_')}"
         command: click.Command = import_module(module).command
         return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command that is meant; where there is none, say which may have been."""
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError as error:
+            near = get_close_matches(args[0], self.list_commands(ctx))
+            if not near:
+                raise
+            guess = f"{error.message} Did you mean {' or '.join(map(repr, near))}?"
+            raise click.UsageError(guess, ctx) from None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the commands below what they are for, all in one column, importing none."""
