@@ -139,7 +139,8 @@ def _print_version(ctx: click.Context, _option: click.Parameter, asked: bool) ->
 
 HELP = """Read the traces of PyTorch's profiler: what changed, and is it real?
 
-A TRACE is a file that torch.profiler wrote (export_chrome_trace), as .json or .json.gz.
+A TRACE is a file that torch.profiler wrote (export_chrome_trace), as .json or .json.gz;
+- reads one from the standard input.
 
 \b
 Start with one recording:   traceview summary trace.json.gz
