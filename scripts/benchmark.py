@@ -237,6 +237,8 @@ def main() -> None:
     parser.add_argument("--growth", action="store_true")
     parser.add_argument("--only", choices=WAYS, help=argparse.SUPPRESS)
     options = parser.parse_args()
+    if not options.trace.is_file():
+        sys.exit(f"{options.trace}: there is no such file")
     if options.only:
         only(options.only, str(options.trace))
         return

@@ -7,6 +7,7 @@ is the cost of a launch alone; what grows with the depth is waiting for the GPU,
 launch takes it away.
 """
 
+import argparse
 import sys
 
 import pandas as pd
@@ -35,7 +36,12 @@ def latency_by_depth(trace: traceview.Trace) -> pd.DataFrame:
 
 def main() -> None:
     """Print the table for the trace that the command line names."""
-    table = latency_by_depth(traceview.load(sys.argv[1]))
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("trace")
+    try:
+        table = latency_by_depth(traceview.load(parser.parse_args().trace))
+    except traceview.TraceviewError as error:
+        sys.exit(str(error))
     if table.empty:
         sys.exit("no launch of this trace has its work in it")
     print(table.to_string(float_format="%.1f"))

@@ -6,6 +6,7 @@
 help. `churn` is all that it allocated: an op with much churn and little held only reuses memory.
 """
 
+import argparse
 import sys
 
 import pandas as pd
@@ -29,7 +30,12 @@ def memory_by_op(trace: traceview.Trace) -> pd.DataFrame:
 
 def main() -> None:
     """Print the table for the trace that the command line names."""
-    trace = traceview.load(sys.argv[1])
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("trace")
+    try:
+        trace = traceview.load(parser.parse_args().trace)
+    except traceview.TraceviewError as error:
+        sys.exit(str(error))
     table = memory_by_op(trace)
     if table.empty:
         sys.exit("no memory events in this trace: record with profile_memory=True")

@@ -10,6 +10,7 @@ written after the recordings were made, and say so.
 
 from __future__ import annotations
 
+import argparse
 import sys
 from pathlib import Path
 from typing import NamedTuple
@@ -117,12 +118,17 @@ def recordings_of(recordings: Path, names: tuple[str, ...]) -> list[Trace]:
     """The recordings of these names, of each of which there is one."""
     traces = []
     for name in names:
-        (path,) = recordings.rglob(f"{name}.pt.trace.json.gz")
+        found = list(recordings.rglob(f"{name}.pt.trace.json.gz"))
+        if len(found) != 1:
+            sys.exit(f"{recordings}: {len(found)} recordings are called {name}, not one")
+        (path,) = found
         traces.append(kineto.load(path))
     return traces
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != len(("script", "recordings", "folder")):
-        sys.exit(__doc__)
-    main(Path(sys.argv[1]), Path(sys.argv[2]))
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("recordings", type=Path)
+    parser.add_argument("folder", type=Path)
+    options = parser.parse_args()
+    main(options.recordings, options.folder)

@@ -6,6 +6,7 @@ Steps of one recording are no independent samples, so this is no error bar: it s
 when a program is fast in one step and slow in the next.
 """
 
+import argparse
 import sys
 
 import pandas as pd
@@ -38,7 +39,12 @@ def variance(steps: pd.DataFrame) -> pd.DataFrame:
 
 def main() -> None:
     """Print both tables for the trace that the command line names."""
-    steps = steps_of(traceview.load(sys.argv[1]))
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("trace")
+    try:
+        steps = steps_of(traceview.load(parser.parse_args().trace))
+    except traceview.TraceviewError as error:
+        sys.exit(str(error))
     if len(steps) < 2:  # noqa: PLR2004
         sys.exit("fewer than two steps of this trace count")
     print(variance(steps).to_string(float_format="%.3f"))

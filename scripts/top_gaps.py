@@ -7,6 +7,7 @@ line an annotation: its idle time, its largest cause and the op and the line of 
 longest of its gaps.
 """
 
+import argparse
 import sys
 
 import pandas as pd
@@ -42,7 +43,12 @@ def top_gaps(trace: traceview.Trace) -> pd.DataFrame:
 
 def main() -> None:
     """Print the table for the trace that the command line names."""
-    table = top_gaps(traceview.load(sys.argv[1]))
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("trace")
+    try:
+        table = top_gaps(traceview.load(parser.parse_args().trace))
+    except traceview.TraceviewError as error:
+        sys.exit(str(error))
     if table.empty:
         sys.exit("the GPU is never idle in this trace, or did not work at all")
     print(table.head(10).dropna(axis=1, how="all").to_string(float_format="%.3f"))

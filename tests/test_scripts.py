@@ -19,10 +19,10 @@ LACKING = {
 MIB = 1 << 20
 
 
-def run(script: str, trace: Path) -> subprocess.CompletedProcess[str]:
-    """What `python scripts/SCRIPT.py TRACE` printed."""
+def run(script: str, *arguments: Path) -> subprocess.CompletedProcess[str]:
+    """What `python scripts/SCRIPT.py ARGUMENTS` printed."""
     return subprocess.run(
-        [sys.executable, "-W", "error", ROOT / "scripts" / f"{script}.py", trace],
+        [sys.executable, "-W", "error", ROOT / "scripts" / f"{script}.py", *arguments],
         capture_output=True,
         check=False,
         cwd=ROOT,
@@ -75,6 +75,20 @@ def test_a_recording_that_lacks_what_it_needs_is_one_sentence(tmp_path: Path, sc
     ended = run(script, t.write(tmp_path / "trace.json"))
     assert ended.returncode == 1
     assert ended.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("script", [*ANALYSES, "benchmark"])
+def test_a_missing_file_is_one_sentence(tmp_path: Path, script: str) -> None:
+    ended = run(script, tmp_path / "none.json")
+    assert (ended.returncode, ended.stdout, ended.stderr.count("\n")) == (1, "", 1)
+    assert "there is no such file" in ended.stderr
+
+
+@pytest.mark.parametrize("script", [*ANALYSES, "benchmark", "sample_experiments"])
+def test_a_missing_argument_shows_the_usage(script: str) -> None:
+    ended = run(script)
+    assert (ended.returncode, ended.stdout) == (2, "")
+    assert ended.stderr.startswith(f"usage: {script}.py")
 
 
 def test_each_is_under_60_lines() -> None:

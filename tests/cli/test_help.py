@@ -56,3 +56,14 @@ def test_the_library_imports_neither_matplotlib_nor_torch() -> None:
 
 def test_version() -> None:
     assert traceview("--version").stdout.startswith("traceview ")
+
+
+def test_a_command_that_is_mistyped_is_guessed() -> None:
+    ended = traceview("sumary", "trace.json")
+    assert (ended.returncode, ended.stdout) == (2, "")
+    assert ended.stderr.endswith("No such command 'sumary'. Did you mean 'summary'?\n")
+    assert "Did you mean" not in traceview("frobnicate").stderr
+
+
+def test_help_tells_of_the_standard_input() -> None:
+    assert "- reads one from the standard input" in " ".join(traceview("--help").stdout.split())

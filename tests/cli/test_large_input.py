@@ -1,15 +1,18 @@
 """What comes through a pipe, what is large, and what expands further than it should."""
 
 import gzip
+import os
 import subprocess
 import sys
 from pathlib import Path
+from threading import Thread
 
 import pytest
 from builders import H200, TraceBuilder
 from cli.commandline import ON_ONE_TRACE
 from click.testing import CliRunner
 
+from traceview import kineto
 from traceview.cli import slowness
 from traceview.cli.group import cli
 from traceview.kineto import native
@@ -49,6 +52,24 @@ def test_a_pipe_is_laid_over(recording: Path, tmp_path: Path) -> None:
     assert (tmp_path / "overlay.json").stat().st_size > 1000
 
 
+@pytest.mark.parametrize("command", ["summary", "memory"])
+def test_a_pipe_that_has_a_name_is_read(recording: Path, command: str) -> None:
+    assert piped(recording, command, "/dev/stdin").startswith("stdin   NVIDIA H200")
+
+
+def test_a_pipe_that_has_a_name_is_read_for_both_sides_of_a_diff(recording: Path) -> None:
+    assert "stdin -> stdin" in piped(recording, "diff", "/dev/stdin", "/dev/stdin")
+
+
+def test_a_named_pipe_is_read_once_and_kept(recording: Path, tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    writer = Thread(target=pipe.write_bytes, args=(recording.read_bytes(),), daemon=True)
+    writer.start()
+    traces = [kineto.load(pipe), kineto.load(pipe)]
+    assert [len(trace.device) for trace in traces] == [3, 3]
+
+
 @pytest.fixture
 def without_native(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(native, "library", lambda: None)
@@ -67,6 +88,20 @@ def test_a_large_file_without_native_code_is_told_once(
     assert ended.exit_code == 0
     assert ended.stderr.count("the native code was not built") == 1
     assert "several times as long" in ended.stderr
+
+
+@pytest.mark.usefixtures("without_native")
+def test_a_compressed_file_is_as_large_as_what_it_holds(
+    recording: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    text = tmp_path / "trace.json"
+    text.write_bytes(gzip.decompress(recording.read_bytes()))
+    for file, times in ((recording, slowness.EXPANSION), (text, 1)):
+        for limit, told in ((times * file.stat().st_size, 0), (times * file.stat().st_size - 1, 1)):
+            monkeypatch.setattr(slowness, "LARGE", limit)
+            slowness.tell.cache_clear()
+            ended = CliRunner().invoke(cli, ["summary", str(file)], catch_exceptions=False)
+            assert ended.stderr.count("the native code was not built") == told
 
 
 @pytest.mark.usefixtures("without_native")

@@ -9,6 +9,10 @@ from pathlib import Path
 
 import pytest
 from cli.commandline import traceview
+from click.testing import CliRunner
+
+from traceview import kineto
+from traceview.cli.group import cli
 
 ENDINGS = {"text": "txt", "markdown": "md", "html": "html", "json": "json", "csv": "csv"}
 
@@ -87,6 +91,26 @@ def test_a_reader_that_stops_listening_ends_it_quietly() -> None:
             check=False, stdout=deaf, stderr=subprocess.PIPE, encoding="utf-8", timeout=60,
         )  # fmt: skip
     assert ended.stderr == ""
+
+
+@pytest.mark.parametrize("arguments", [("columns",), ("schema", "diff"), ("--help",)])
+def test_a_full_disk_is_one_plain_sentence(arguments: tuple[str, ...]) -> None:
+    with Path("/dev/full").open("wb") as full:
+        ended = subprocess.run(
+            [sys.executable, "-m", "traceview", *arguments],
+            check=False, stdout=full, stderr=subprocess.PIPE, encoding="utf-8", timeout=60,
+        )  # fmt: skip
+    said = "traceview: the output cannot be written: No space left on device\n"
+    assert (ended.returncode, ended.stderr) == (1, said)
+
+
+def test_an_interruption_is_no_unreadable_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(_path: str) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(kineto, "load", interrupted)
+    ended = CliRunner().invoke(cli, ["summary", "trace.json"])
+    assert (ended.exit_code, ended.stdout, ended.stderr) == (130, "", "\ntraceview: interrupted\n")
 
 
 def on_a_terminal(**environment: str) -> str:

@@ -49,3 +49,10 @@ def test_a_list_of_a_million_numbers_is_refused_at_once(tmp_path: Path) -> None:
     file.write_bytes(b"[" + b",".join([b"1"] * 1_000_000) + b"]")
     with pytest.raises(NotATraceError):
         read(file)
+
+
+def test_a_memory_snapshot_is_sent_to_the_command_that_reads_it(tmp_path: Path) -> None:
+    file = tmp_path / "snapshot.pickle"
+    file.write_bytes(pickle.dumps({"segments": [], "device_traces": []}))
+    with pytest.raises(NotATraceError, match="try `traceview memory FILE`"):
+        read(file)

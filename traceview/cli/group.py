@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import sys
+from difflib import get_close_matches
 from importlib import import_module, metadata
 from io import TextIOWrapper
 from typing import IO, Any
@@ -54,6 +56,10 @@ COMMANDS = {
 """Sections of `traceview --help`, their commands, and the question that each command answers."""
 
 
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+"""What writing to stdout meets where there is no room."""
+
+
 class Refusal(click.ClickException):
     """A TraceviewError on its way out: one line, exit code 1."""
 
@@ -62,6 +68,12 @@ class Refusal(click.ClickException):
     def show(self, file: IO[Any] | None = None) -> None:
         """Say it on stderr."""
         click.echo(f"traceview: {self.format_message()}", file=file, err=True)
+
+
+class Interrupted(Refusal):
+    """Ctrl-C; the exit code is what shells have for it, 128 and the number of the signal."""
+
+    exit_code = 130
 
 
 class Commands(click.Group):
@@ -78,6 +90,19 @@ class Commands(click.Group):
         module = f"traceview.cli.{cmd_name.replace('-', '_')}"
         command: click.Command = import_module(module).command
         return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command that is meant; where there is none, say which may have been."""
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError as error:
+            near = get_close_matches(args[0], self.list_commands(ctx))
+            if not near:
+                raise
+            guess = f"{error.message} Did you mean {' or '.join(map(repr, near))}?"
+            raise click.UsageError(guess, ctx) from None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the commands below what they are for, all in one column, importing none."""
@@ -96,6 +121,9 @@ class Commands(click.Group):
             from traceview.render.names import visible  # noqa: PLC0415 -- only needed to fail
 
             raise Refusal(visible(str(error))) from error
+        except KeyboardInterrupt:
+            click.echo(err=True)  # ends the line on which the terminal shows ^C
+            raise Interrupted("interrupted") from None
 
 
 def _print_version(ctx: click.Context, _option: click.Parameter, asked: bool) -> None:
@@ -111,7 +139,8 @@ def _print_version(ctx: click.Context, _option: click.Parameter, asked: bool) ->
 
 HELP = """Read the traces of PyTorch's profiler: what changed, and is it real?
 
-A TRACE is a file that torch.profiler wrote (export_chrome_trace), as .json or .json.gz.
+A TRACE is a file that torch.profiler wrote (export_chrome_trace), as .json or .json.gz;
+- reads one from the standard input.
 
 \b
 Start with one recording:   traceview summary trace.json.gz
@@ -143,4 +172,10 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # names may not fit the encoding
-    cli(prog_name="traceview")
+    try:
+        cli(prog_name="traceview")
+    except OSError as error:
+        if error.filename is not None or error.errno not in _FULL:
+            raise
+        click.echo(f"traceview: the output cannot be written: {error.strerror}", err=True)
+        sys.exit(Refusal.exit_code)

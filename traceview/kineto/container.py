@@ -1,6 +1,7 @@
 """The text of a trace in whatever holds it: told by content, not by the file's name.
 
-A file, `-` for the standard input, and members of archives, named as `archive.tar.gz:member`.
+A file or a pipe, `-` for the standard input, and members of archives, which are named as
+`archive.tar.gz:member`.
 """
 
 from __future__ import annotations
@@ -24,6 +25,8 @@ from traceview.trace import Note
 
 STANDARD_INPUT: Final = "-"
 _READING: Final = Lock()
+_PIPES: Final = 8
+"""So many pipes are kept at once."""
 _LISTED: Final = 8
 
 
@@ -74,7 +77,7 @@ def _located(path: str) -> tuple[str, str | None]:
             return path, None
         colon = path.find(":", 1)
         while colon > 0:
-            if Path(path[:colon]).is_file():
+            if Path(path[:colon]).is_file() or Path(path[:colon]).is_fifo():
                 return path[:colon], path[colon + 1 :]
             colon = path.find(":", colon + 1)
     except OSError as error:
@@ -88,9 +91,15 @@ def _all_of(stream: BinaryIO) -> bytes:
     return stream.read()
 
 
+@lru_cache(maxsize=_PIPES)
+def _all_at(file: str, inode: int) -> bytes:  # noqa: ARG001 -- tells pipes of one name apart
+    """What a pipe that has a name holds, such as /dev/fd/63, for whoever asks again."""
+    return Path(file).read_bytes()
+
+
 @contextmanager
 def _stream(file: str) -> Iterator[BinaryIO]:
-    """The bytes of a file as they are; the standard input is kept, so that it can be reread."""
+    """The bytes of a file as they are; what can be read once only is kept, to be reread."""
     if file == STANDARD_INPUT:
         with _READING:
             content = _all_of(sys.stdin.buffer)
@@ -99,11 +108,23 @@ def _stream(file: str) -> Iterator[BinaryIO]:
     if Path(file).is_dir():
         raise FileError(file, "is a folder, not a trace file")
     try:
-        stream = Path(file).open("rb", buffering=0)  # noqa: SIM115 - closed below
+        stream = _seekable(Path(file))
     except OSError as error:
         raise FileError(file, f"cannot be opened: {error.strerror}") from None
     with stream:
         yield stream
+
+
+def _seekable(path: Path) -> BinaryIO:
+    """The file, or all of it where it has no places to go back to."""
+    if path.is_fifo():
+        with _READING:
+            return io.BytesIO(_all_at(str(path), path.stat().st_ino))
+    stream = path.open("rb", buffering=0)
+    if stream.seekable():
+        return stream
+    with stream:
+        return io.BytesIO(stream.readall())
 
 
 @contextmanager

@@ -7,11 +7,15 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
+_PICKLE: Final = (
+    "a pickle, perhaps a memory snapshot of torch.cuda.memory._dump_snapshot;"
+    " try `traceview memory FILE`"
+)
 _MAGIC: Final = {
-    b"\x80\x02": "a pickle, perhaps a memory snapshot of torch.cuda.memory._dump_snapshot",
-    b"\x80\x03": "a pickle, perhaps a memory snapshot of torch.cuda.memory._dump_snapshot",
-    b"\x80\x04": "a pickle, perhaps a memory snapshot of torch.cuda.memory._dump_snapshot",
-    b"\x80\x05": "a pickle, perhaps a memory snapshot of torch.cuda.memory._dump_snapshot",
+    b"\x80\x02": _PICKLE,
+    b"\x80\x03": _PICKLE,
+    b"\x80\x04": _PICKLE,
+    b"\x80\x05": _PICKLE,
     b"SQLite format 3": "an SQLite database, perhaps an export of Nsight Systems",
     b"\x89HDF": "an HDF5 file",
     b"\x89PNG": "a picture",

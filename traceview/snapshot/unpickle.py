@@ -34,7 +34,12 @@ class _PlainUnpickler(pickle.Unpickler):
 
 
 def is_pickle(path: str) -> bool:
-    """Whether the file at `path` begins as a pickle of the protocols 2 to 5 does."""
+    """Whether the file at `path` begins as a pickle of the protocols 2 to 5 does.
+
+    Of a pipe it is not told, since what is read from that is gone.
+    """
+    if not Path(path).is_file():
+        return False
     try:
         with Path(path).open("rb") as file:
             start = file.read(2)
