@@ -26,6 +26,7 @@ class Comparability(StrEnum):
 
 SAME_RECORDING = "same_recording"
 WRONG_RESULT = "wrong_result"
+VARIANT_DIFFERS = "variant_differs"
 
 
 def comparability(
@@ -220,8 +221,16 @@ def _declared_work(left: Workload, right: Workload, factor: str) -> Iterator[Rea
     yield Reason("workload_differs", text, forbids=True, factor=factor if own else "")
 
 
+def variant_reasons(before: Measured, after: Measured) -> Iterator[Reason]:
+    """Declared variants that differ: no reason against a diff, but not of one program."""
+    left, right = before.declared, after.declared
+    if left and right and left.work.variant and right.work.variant:
+        for name, text in _changes(left.work.variant, right.work.variant).items():
+            yield Reason(VARIANT_DIFFERS, text, forbids=True, factor=name)
+
+
 def _changes(left: Mapping[str, object], right: Mapping[str, object]) -> dict[str, str]:
-    """What differs between two declared problems, in words."""
+    """What differs between two declared problems or variants, in words."""
     return {
         key: f"{key} {left.get(key, 'not stated')} against {right.get(key, 'not stated')}"
         for key in {**left, **right}
