@@ -8,7 +8,8 @@
     amount   = number [unit] | word
 
 A time needs its unit, and so does a number of bytes; a share may be 0.2 or 20%, and above 1 only
-with its %. Both ends of a range belong to it. There is no arithmetic and no nesting: a claim that needs them is two claims.
+with its %. Both ends of a range belong to it. There is no arithmetic and no nesting: a claim that
+needs them is two claims.
 """
 
 from __future__ import annotations

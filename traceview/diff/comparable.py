@@ -57,6 +57,7 @@ def _reasons(
     if {r.trace.fingerprint for r in before} & {r.trace.fingerprint for r in after}:
         yield Reason(SAME_RECORDING, "both sides are the same recording", informs=True)
     yield from _wrong_results(before, after)
+    yield from _cut_off(before, after)
     yield from _hardware(left, right)
     yield from _versions(left, right)
     yield from _options(left, right)
@@ -74,6 +75,13 @@ def _wrong_results(before: Sequence[Measured], after: Sequence[Measured]) -> Ite
             if workload.numerics.verdict == "wrong":
                 yield Reason(WRONG_RESULT, f"{name}: {workload.numerics.text}", forbids=True)
                 break
+
+
+def _cut_off(before: Sequence[Measured], after: Sequence[Measured]) -> Iterator[Reason]:
+    for name, side in (("before", before), ("after", after)):
+        if cut := sum(r.trace.metadata.cut_off for r in side):
+            which = "the file is" if len(side) == 1 else f"{cut} of {len(side)} files are"
+            yield Reason("cut_off", f"{name}: {which} cut off, and a part is missing")
 
 
 def _hardware(left: Trace, right: Trace) -> Iterator[Reason]:

@@ -24,18 +24,26 @@ def coverage(trace: Trace) -> pd.DataFrame:
 
 
 def _lacking(trace: Trace) -> Iterator[Note]:
+    cut = trace.metadata.cut_off
     if trace.host.empty:
-        yield Note("no_host_events", "no host events: record with ProfilerActivity.CPU")
+        advice = _cut("host events") if cut else "record with ProfilerActivity.CPU"
+        yield Note("no_host_events", f"no host events: {advice}")
     elif trace.work.empty:
-        yield Note("no_device_work", "no device work: record with ProfilerActivity.CUDA (or XPU)")
+        advice = _cut("device work") if cut else "record with ProfilerActivity.CUDA (or XPU)"
+        yield Note("no_device_work", f"no device work: {advice}")
     if not trace.work.empty and trace.host_of(*LAUNCHING).empty:
         yield Note("no_launches", "no runtime calls: launches, syncs and causes are unknown")
     if trace.memory.empty:
-        yield Note("no_memory_events", "no memory events: record with profile_memory=True")
+        advice = _cut("memory events") if cut else "record with profile_memory=True"
+        yield Note("no_memory_events", f"no memory events: {advice}")
     if trace.metadata.resolution_ns > 1:
         yield Note(
             "whole_microseconds", "times are whole microseconds: a duration of 0 is under one"
         )
+
+
+def _cut(what: str) -> str:
+    return f"the file is cut off: {what} may lie in the missing part"
 
 
 def _apart(trace: Trace) -> Iterator[Note]:

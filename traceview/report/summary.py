@@ -184,7 +184,9 @@ def spread(used: pd.DataFrame) -> Table:
         ("GPU busy", s.BUSY_NS),
     ):
         known = used[column].dropna()
-        if len(known):
+        if column == s.BUSY_NS and len(known) and not used[s.DEVICE_EVENTS].any():
+            rows.append((name, None, None, None))
+        elif len(known):
             rows.append((name, int(known.min()), int(known.median()), int(known.max())))
     fields = (Field("a step"), *(Field(name, Unit.NS) for name in ("least", "median", "most")))
     return Table("steps", fields, tuple(rows), row_units=(Unit.NS,) * len(rows))
