@@ -13,6 +13,7 @@ from traceview import schema as s
 from traceview.diff import Comparability, TraceDiff, diff
 from traceview.diff.noise import load_profile, profile
 from traceview.errors import FileError, UsageError
+from traceview.report import diff as diff_report
 from traceview.report.noise import document
 from traceview.trace import Trace
 
@@ -51,6 +52,22 @@ def test_three_recordings_a_side_are_their_own_measure() -> None:
     assert (busy[s.BASIS], busy[s.VERDICT]) == ("measured", "regressed")
     assert busy[s.BEFORE] == 101_000
     assert busy[s.INTERVAL_LOW] < 121 / 101 < busy[s.INTERVAL_HIGH]
+
+
+def test_only_what_the_intervals_come_from_is_named() -> None:
+    before = [recording(kernel) for kernel in (100, 101, 102)]
+    compared = diff(before, [recording(kernel) for kernel in (120, 121, 122)])
+    (said,) = diff_report.document(compared).sections[0].lines
+    assert said.startswith("Known from the spread of these recordings (95 %)")
+
+
+def test_a_recording_against_itself_has_nothing_to_attribute() -> None:
+    titles = [
+        section.title for section in diff_report.document(diff(recording(), recording())).sections
+    ]
+    assert not [title for title in titles if title.startswith("Where the")]
+    other = diff_report.document(diff(recording(), recording(101))).sections
+    assert [section.title for section in other if section.title.startswith("Where the")]
 
 
 def test_the_order_of_recordings_changes_nothing() -> None:
