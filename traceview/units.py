@@ -159,9 +159,14 @@ def percent(share: float, decimals: int = 1) -> str:
     return f"{100 * share:.{decimals}f} %"
 
 
-def counted(count: int, noun: str, plural: str = "") -> str:
+def counted(count: int, noun: str) -> str:
     """A count with its noun: `1 call`, `2,000 calls`."""
-    return f"{count:,} {noun if count == 1 else plural or noun + 's'}"
+    return f"{count:,} {plural(count, noun)}"
+
+
+def plural(count: int, one: str, many: str = "") -> str:
+    """A word as it goes with a count: `one` with an s unless `many` is given."""
+    return one if count == 1 else many or f"{one}s"
 
 
 def ratio(value: float) -> str:
