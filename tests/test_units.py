@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from traceview.units import Unit, in_column, ratio, scale, text
+from traceview.units import Unit, counted, in_column, plural, ratio, scale, text
 
 
 @pytest.mark.parametrize(
@@ -62,3 +62,10 @@ def test_signs_are_shown_where_they_are_asked_for() -> None:
 )  # fmt: skip
 def test_a_ratio_is_fine_where_it_matters(value: float, shown: str) -> None:
     assert ratio(value) == shown
+
+
+def test_words_go_with_their_count() -> None:
+    assert counted(1, "call") == "1 call"
+    assert counted(2000, "call") == "2,000 calls"
+    assert plural(1, "takes", "take") == "takes"
+    assert plural(0, "takes", "take") == plural(2, "takes", "take") == "take"

@@ -59,6 +59,10 @@ class Note:
     ns: int | None = None
 
 
+CUT_OFF = frozenset({"cut_end", "unclosed", "truncated_container"})
+"""The codes of notes on a file that ends before its events do."""
+
+
 @dataclass(frozen=True, slots=True)
 class Metadata:
     """What a file says apart from its events, and what reading it met.
@@ -82,6 +86,11 @@ class Metadata:
     thread_names: Mapping[tuple[str, str], str] = field(default_factory=dict)
     notes: tuple[Note, ...] = ()
     decoder: str = ""
+
+    @property
+    def cut_off(self) -> bool:
+        """Whether the file ends before its events do, so that a part of them is missing."""
+        return any(note.code in CUT_OFF for note in self.notes)
 
     @property
     def device_names(self) -> tuple[str, ...]:

@@ -159,6 +159,16 @@ def percent(share: float, decimals: int = 1) -> str:
     return f"{100 * share:.{decimals}f} %"
 
 
+def counted(count: int, noun: str) -> str:
+    """A count with its noun: `1 call`, `2,000 calls`."""
+    return f"{count:,} {plural(count, noun)}"
+
+
+def plural(count: int, one: str, many: str = "") -> str:
+    """A word as it goes with a count: `one` with an s unless `many` is given."""
+    return one if count == 1 else many or f"{one}s"
+
+
 def ratio(value: float) -> str:
     """A ratio after / before, as `x0.13`; finer near one and near zero, where it matters."""
     if value < _SMALL or _NEAR_ONE[0] <= value < _NEAR_ONE[1]:

@@ -13,11 +13,18 @@ from traceview import schema as s
 from traceview.diff import Comparability, TraceDiff, diff
 from traceview.diff.noise import load_profile, profile
 from traceview.errors import FileError, UsageError
+from traceview.report import diff as diff_report
+from traceview.report.noise import document
 from traceview.trace import Trace
 
 
 def recording(
-    kernel: int = 100, shape: int = 64, dtype: str = "float", host: int = 200, **properties: Any
+    kernel: int = 100,
+    shape: int = 64,
+    dtype: str = "float",
+    host: int = 200,
+    name: str = "gemm",
+    **properties: Any,
 ) -> Trace:
     """Four steps of one op on an input of a shape; `kernel` us on the GPU, `host` us a step."""
     t = TraceBuilder(deviceProperties=[H200], **properties)
@@ -29,7 +36,7 @@ def recording(
             args={"External id": number + 1, "Input Dims": [[shape, shape], [shape, shape]],
                   "Input type": [dtype, dtype]},
         )  # fmt: skip
-        t.launch(begin + 10, "gemm", begin + 30, kernel)
+        t.launch(begin + 10, name, begin + 30, kernel)
     return t.trace()
 
 
@@ -45,6 +52,22 @@ def test_three_recordings_a_side_are_their_own_measure() -> None:
     assert (busy[s.BASIS], busy[s.VERDICT]) == ("measured", "regressed")
     assert busy[s.BEFORE] == 101_000
     assert busy[s.INTERVAL_LOW] < 121 / 101 < busy[s.INTERVAL_HIGH]
+
+
+def test_only_what_the_intervals_come_from_is_named() -> None:
+    before = [recording(kernel) for kernel in (100, 101, 102)]
+    compared = diff(before, [recording(kernel) for kernel in (120, 121, 122)])
+    (said,) = diff_report.document(compared).sections[0].lines
+    assert said.startswith("Known from the spread of these recordings (95 %)")
+
+
+def test_a_recording_against_itself_has_nothing_to_attribute() -> None:
+    titles = [
+        section.title for section in diff_report.document(diff(recording(), recording())).sections
+    ]
+    assert not [title for title in titles if title.startswith("Where the")]
+    other = diff_report.document(diff(recording(), recording(101))).sections
+    assert [section.title for section in other if section.title.startswith("Where the")]
 
 
 def test_the_order_of_recordings_changes_nothing() -> None:
@@ -83,7 +106,7 @@ def test_same_ops_on_other_types_are_a_reservation() -> None:
     assert "dtypes_differ" in codes(compared)
 
 
-def declared(verdict: str = "correct", **problem: object) -> dict[str, object]:
+def declared(verdict: str = "correct", **problem: object) -> dict[str, Any]:
     return {
         "schema": "traceview.capture/1",
         "workload": {"name": "attention", "text": "attention", "problem": {"B": 4, **problem},
@@ -117,6 +140,26 @@ def test_a_noise_profile_judges_single_recordings(tmp_path: Path) -> None:
     compared = diff(recording(100), recording(130), noise=load_profile(str(file)))
     busy = compared.quantities.iloc[0]
     assert (busy[s.BASIS], busy[s.VERDICT]) == ("profile", "regressed")
+
+
+def test_a_noise_profile_of_declared_variants_is_refused() -> None:
+    def run(backend: str, kernel: int) -> Trace:
+        stamp = declared()
+        stamp["workload"]["variant"] = {"backend": backend}
+        return recording(kernel, traceview=stamp)
+
+    assert not profile([run("naive", 100), run("naive", 101), run("naive", 102)]).doubts
+    with pytest.raises(UsageError, match="no recordings of one program: backend naive against fl"):
+        profile([run("naive", 100), run("naive", 101), run("flash", 102)])
+
+
+def test_a_noise_profile_of_other_kernels_is_doubted() -> None:
+    measured = profile([recording(100), recording(101), recording(102, name="other")])
+    assert measured.doubts == (
+        "trace and trace may not be of one program: 2 kernels only in one of them.",
+    )
+    lead = document(measured).lead
+    assert lead[:2] == (*measured.doubts, "3 recordings.")
 
 
 @pytest.mark.parametrize("content", ["", "[]", '{"schema": "other/1"}', "{}", "no json"])

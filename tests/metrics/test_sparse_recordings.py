@@ -1,15 +1,26 @@
 """Every metric works on a recording that lacks what it is about."""
 
 from collections.abc import Callable
+from pathlib import Path
 
 import pandas as pd
 import pytest
 from builders import TraceBuilder
 from metrics.everything import METRICS
-from sparse import PAIRS, SPARSE, cpu_only, device_only, empty, no_launches, no_memory_events
+from sparse import (
+    PAIRS,
+    SPARSE,
+    cpu_only,
+    device_only,
+    empty,
+    full,
+    no_launches,
+    no_memory_events,
+)
 
 import traceview
 from traceview import schema as s
+from traceview.report import summary
 
 SCHEMAS = {schema.name: schema for schema in vars(s).values() if isinstance(schema, s.Schema)}
 
@@ -46,3 +57,17 @@ def test_every_two_can_be_compared(
 )
 def test_what_is_missing_is_said(make: Callable[[], TraceBuilder], code: str) -> None:
     assert code in traceview.coverage(make().trace())[s.CODE].tolist()
+
+
+def test_of_a_file_that_is_cut_off_no_option_is_advised(tmp_path: Path) -> None:
+    whole = full().write(tmp_path / "whole.json")
+    text = whole.read_text()
+    cut = tmp_path / "cut.json"
+    cut.write_text(text[: text.index("kernel")])
+    trace = traceview.load(cut)
+    notes = traceview.coverage(trace)
+    (said,) = notes[notes[s.CODE] == "no_device_work"][s.NOTE]
+    assert said == "no device work: the file is cut off: device work may lie in the missing part"
+    assert summary.document(trace).lead[0].startswith("The file is cut off")
+    reasons = traceview.diff(trace, traceview.load(whole)).reasons
+    assert "before: the file is cut off, and a part is missing" in [r.text for r in reasons]

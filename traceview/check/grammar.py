@@ -7,8 +7,9 @@
     operator = "<" | "<=" | ">" | ">=" | "==" | "!="
     amount   = number [unit] | word
 
-A time needs its unit, and so does a number of bytes; a share may be 0.2 or 20%. Both ends of a
-range belong to it. There is no arithmetic and no nesting: a claim that needs them is two claims.
+A time needs its unit, and so does a number of bytes; a share may be 0.2 or 20%, and above 1 only
+with its %. Both ends of a range belong to it. There is no arithmetic and no nesting: a claim that
+needs them is two claims.
 """
 
 from __future__ import annotations
@@ -273,6 +274,9 @@ def _check(
     for amount in amounts:
         if not _fits(unit, amount):
             reader.fail(f"expected {_EXPECTED[unit]}, found {amount.text}")
+        if unit is Unit.SHARE and amount.unit is Unit.COUNT and abs(float(amount.value)) > 1:
+            percent = f"{amount.text} %, or {float(amount.value) / 100:g}"
+            reader.fail(f"a share is between 0 and 1, found {amount.text}: write {percent}")
     if unit is not Unit.TEXT and float(amounts[0].value) > float(amounts[1].value):
         reader.fail("the range is empty: its first end is the larger one")
     if unit is Unit.TEXT and operator not in ("==", "!="):

@@ -26,6 +26,7 @@ class Comparability(StrEnum):
 
 SAME_RECORDING = "same_recording"
 WRONG_RESULT = "wrong_result"
+VARIANT_DIFFERS = "variant_differs"
 
 
 def comparability(
@@ -56,6 +57,7 @@ def _reasons(
     if {r.trace.fingerprint for r in before} & {r.trace.fingerprint for r in after}:
         yield Reason(SAME_RECORDING, "both sides are the same recording", informs=True)
     yield from _wrong_results(before, after)
+    yield from _cut_off(before, after)
     yield from _hardware(left, right)
     yield from _versions(left, right)
     yield from _options(left, right)
@@ -73,6 +75,13 @@ def _wrong_results(before: Sequence[Measured], after: Sequence[Measured]) -> Ite
             if workload.numerics.verdict == "wrong":
                 yield Reason(WRONG_RESULT, f"{name}: {workload.numerics.text}", forbids=True)
                 break
+
+
+def _cut_off(before: Sequence[Measured], after: Sequence[Measured]) -> Iterator[Reason]:
+    for name, side in (("before", before), ("after", after)):
+        if cut := sum(r.trace.metadata.cut_off for r in side):
+            which = "the file is" if len(side) == 1 else f"{cut} of {len(side)} files are"
+            yield Reason("cut_off", f"{name}: {which} cut off, and a part is missing")
 
 
 def _hardware(left: Trace, right: Trace) -> Iterator[Reason]:
@@ -220,8 +229,16 @@ def _declared_work(left: Workload, right: Workload, factor: str) -> Iterator[Rea
     yield Reason("workload_differs", text, forbids=True, factor=factor if own else "")
 
 
+def variant_reasons(before: Measured, after: Measured) -> Iterator[Reason]:
+    """Declared variants that differ: no reason against a diff, but not of one program."""
+    left, right = before.declared, after.declared
+    if left and right and left.work.variant and right.work.variant:
+        for name, text in _changes(left.work.variant, right.work.variant).items():
+            yield Reason(VARIANT_DIFFERS, text, forbids=True, factor=name)
+
+
 def _changes(left: Mapping[str, object], right: Mapping[str, object]) -> dict[str, str]:
-    """What differs between two declared problems, in words."""
+    """What differs between two declared problems or variants, in words."""
     return {
         key: f"{key} {left.get(key, 'not stated')} against {right.get(key, 'not stated')}"
         for key in {**left, **right}

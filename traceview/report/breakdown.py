@@ -10,6 +10,7 @@ from traceview import schema as s
 from traceview import units
 from traceview.diff import TraceDiff
 from traceview.diff.attribute import ANYWHERE, BUSY, IDLE, SEPARATOR
+from traceview.diff.comparable import SAME_RECORDING
 from traceview.diff.match import Change
 from traceview.document import Field, Section, Table
 from traceview.kernel_names import short
@@ -20,9 +21,13 @@ from traceview.units import Unit
 
 
 def sections(diff: TraceDiff, shown: int) -> Iterator[Section]:
-    """The breakdown by region, `shown` rows of it, and what the largest replacement is made of."""
+    """The breakdown by region, `shown` rows of it, and what the largest replacement is made of.
+
+    None of a recording against itself, where every row would be 0.
+    """
     frame = diff.attribution
-    if frame.empty:
+    same = any(reason.code == SAME_RECORDING for reason in diff.reasons)
+    if frame.empty or (same and not frame[s.DELTA_NS].any()):
         return
     total = int(frame[s.DELTA_NS].sum())
     fields = (

@@ -124,8 +124,9 @@ def _per_step(diff: TraceDiff) -> str:
 
 
 def _notes(diff: TraceDiff) -> tuple[str, ...]:
-    """Where the intervals come from."""
-    bases = set(diff.quantities[s.BASIS])
+    """Where the intervals that are shown come from."""
+    known = diff.quantities[diff.quantities[s.INTERVAL_LOW].notna().to_numpy()]
+    bases = set(known[s.BASIS])
     return (*(text for basis, text in _BASES.items() if basis in bases), *_unsteady(diff))
 
 

@@ -61,10 +61,18 @@ def coverage_section(trace: Trace) -> Section:
     """What the figures leave out: the end of every report."""
     lines = [_note(*row) for row in values(coverage(trace), (s.NOTE, s.NOTE_COUNT, s.NOTE_NS))]
     lost = [
-        f"{count:,} events {what}"
-        for count, what in (
-            (trace.metadata.dropped, "could not be read and are left out"),
-            (trace.metadata.repaired, "were repaired while reading"),
+        f"{units.counted(count, 'event')} {units.plural(count, one, many)}"
+        for count, one, many in (
+            (
+                trace.metadata.dropped,
+                "could not be read and is left out",
+                "could not be read and are left out",
+            ),
+            (
+                trace.metadata.repaired,
+                "was repaired while reading",
+                "were repaired while reading",
+            ),
         )
         if count
     ]

@@ -20,7 +20,8 @@ def document(profile: NoiseProfile) -> Document:
         Field("seen from one pair", Unit.SHARE),
     )
     lead = (
-        f"{profile.recordings} recordings of one program.",
+        *profile.doubts,
+        f"{profile.recordings} recordings{'' if profile.doubts else ' of one program'}.",
         "A single pair of recordings shows a change that is larger than its last column.",
     )
     section = Section("Spread of the logarithm", (), (Table("noise", fields, rows),))

@@ -115,6 +115,6 @@ def _lead(frame: pd.DataFrame, key: Column) -> tuple[str, ...]:
 def _lines(frame: pd.DataFrame) -> tuple[str, ...]:
     rows = frame[frame[s.DEVICE_EVENTS] > 0]
     return tuple(
-        f"{events:,} pieces of work ({units.text(ns, Unit.NS)}) {_WORDS[how]}"
+        f"{units.counted(events, 'piece')} of work ({units.text(ns, Unit.NS)}) {_WORDS[how]}"
         for how, events, ns in rows.astype(object).to_numpy().tolist()
     ) or ("No device work is recorded.",)

@@ -77,7 +77,8 @@ def _lead(figures: _Figures) -> Iterator[str]:
     if len(figures.apis):
         count, time = int(figures.apis[s.COUNT].sum()), int(figures.apis[s.HOST_NS].sum())
         cost = f"{units.text(time, Unit.NS)} of host time{_pressure(figures.apis)}"
-        yield f"{count:,} launch calls take {cost}."
+        take = units.plural(count, "takes", "take")
+        yield f"{units.counted(count, 'launch call')} {take} {cost}."
     yield from _blocking(figures)
     for peak in records(of_accelerators(figures.peaks), s.MEMORY_PEAKS.columns):
         top = units.text(peak[s.PEAK_ALLOCATED], Unit.BYTES)
@@ -118,7 +119,9 @@ def _blocking(figures: _Figures) -> Iterator[str]:
         blocked = units.text(sum(site[s.BLOCKED_NS] for site in sites), Unit.NS)
         under = f" under {sites[0][s.OP]}" if sites[0][s.OP] else ""
         most = f"{sites[0][s.CALL]}{under}"
-        yield f"{count:,} blocking calls hold the host {blocked}, most of it in {most}."
+        hold = units.plural(count, "holds", "hold")
+        part = "most of it in" if count > 1 else "in"
+        yield f"{units.counted(count, 'blocking call')} {hold} the host {blocked}, {part} {most}."
 
 
 def _device_sections(figures: _Figures, shown: int) -> Iterator[Section]:
@@ -184,7 +187,9 @@ def spread(used: pd.DataFrame) -> Table:
         ("GPU busy", s.BUSY_NS),
     ):
         known = used[column].dropna()
-        if len(known):
+        if column == s.BUSY_NS and len(known) and not used[s.DEVICE_EVENTS].any():
+            rows.append((name, None, None, None))
+        elif len(known):
             rows.append((name, int(known.min()), int(known.median()), int(known.max())))
     fields = (Field("a step"), *(Field(name, Unit.NS) for name in ("least", "median", "most")))
     return Table("steps", fields, tuple(rows), row_units=(Unit.NS,) * len(rows))

@@ -182,7 +182,7 @@ def _within_reason(groups: Sequence[_Group]) -> tuple[list[_Group], list[str]]:
     least = int(np.sort(lengths)[-MOST_EVENTS])
     kept = [group.only(group.length > least) for group in groups]
     missing = lengths.size - sum(group.start.size for group in kept)
-    said = f"{missing:,} events of {units.text(least, Unit.NS)} and less"
+    said = f"{units.counted(missing, 'event')} of {units.text(least, Unit.NS)} and less"
     return [group for group in kept if group.start.size], [said]
 
 
@@ -190,7 +190,7 @@ def _track(group: _Group, low: int, texts: dict[str, int], left_out: list[str]) 
     lane = intervals.lanes(group.start, group.start + group.length)
     deep = int((lane >= MOST_LANES).sum())
     if deep:
-        left_out.append(f"{deep:,} events of {group.name} below {MOST_LANES} others")
+        left_out.append(f"{units.counted(deep, 'event')} of {group.name} below {MOST_LANES} others")
     columns = (group.start - low, group.length, lane, group.names, group.details)
     events = tuple(
         (start, length, number, _number(name, texts), _number(detail, texts))
