@@ -127,7 +127,8 @@ def _notes(diff: TraceDiff) -> tuple[str, ...]:
     """Where the intervals that are shown come from."""
     known = diff.quantities[diff.quantities[s.INTERVAL_LOW].notna().to_numpy()]
     bases = set(known[s.BASIS])
-    return (*(text for basis, text in _BASES.items() if basis in bases), *_unsteady(diff))
+    sources = (text for basis, text in _BASES.items() if basis in bases)
+    return (*sources, *_means_apart(diff), *_unsteady(diff))
 
 
 _BASES = {
@@ -137,6 +138,24 @@ _BASES = {
     Basis.PRIOR: "Known from how far runs of other programs differed on an H200; idle and syncs as"
     " shares of the period.",
 }
+
+
+_APART = 1.01
+"""So far outside its interval a ratio is told: the first step counts in part, which moves less."""
+
+
+def _means_apart(diff: TraceDiff) -> Iterator[str]:
+    """Ratios of means that lie outside their interval, which is of median steps."""
+    rows = diff.quantities
+    known = rows[rows[s.RATIO].notna() & rows[s.INTERVAL_LOW].notna()]
+    for _, row in known[(known[s.BASIS] == Basis.MEASURED.value)].iterrows():
+        name, ratio = str(row[s.QUANTITY]), float(row[s.RATIO])
+        low, high = float(row[s.INTERVAL_LOW]), float(row[s.INTERVAL_HIGH])
+        if name not in SHARES and not low / _APART <= ratio <= high * _APART:
+            yield (
+                f"{NAMES[name]}: single steps move the means, whose ratio is {units.ratio(ratio)}; "
+                f"that of the median steps is {units.ratio(low)} to {units.ratio(high)}."
+            )
 
 
 def _unsteady(diff: TraceDiff) -> Iterator[str]:
