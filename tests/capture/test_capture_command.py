@@ -141,7 +141,7 @@ def test_without_torch_one_line_says_how_to_install_it(monkeypatch: pytest.Monke
         assert ended.exit_code == 1
         assert ended.stderr == (
             "traceview: recording needs PyTorch, which is not installed: "
-            "pip install 'traceview[capture]'\n"
+            "pip install 'torch>=2.5'\n"
         )
 
 

@@ -30,7 +30,7 @@ def require_torch() -> None:
     """Raise CaptureError with the way to install torch, where there is none."""
     if find_spec("torch") is None:
         raise CaptureError(
-            "recording needs PyTorch, which is not installed: pip install 'traceview[capture]'"
+            "recording needs PyTorch, which is not installed: pip install 'torch>=2.5'"
         )
 
 

@@ -10,7 +10,7 @@ HELP = """How do I record a trace that can be compared with another?
 
 Records with torch.profiler and puts into the trace what a reader of it has to know: what was
 run, on what machine, what it took outside the profiler, and for attention whether the result is
-right. Needs PyTorch: pip install 'traceview[capture]'
+right. Needs PyTorch: pip install 'torch>=2.5'
 
 \b
 Examples:
