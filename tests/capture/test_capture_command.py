@@ -140,8 +140,7 @@ def test_without_torch_one_line_says_how_to_install_it(monkeypatch: pytest.Monke
         ended = CliRunner().invoke(cli, arguments)
         assert ended.exit_code == 1
         assert ended.stderr == (
-            "traceview: recording needs PyTorch, which is not installed: "
-            "pip install 'torch>=2.5'\n"
+            "traceview: recording needs PyTorch, which is not installed: pip install 'torch>=2.5'\n"
         )
 
 
