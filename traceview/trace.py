@@ -59,8 +59,15 @@ class Note:
     ns: int | None = None
 
 
-CUT_OFF = frozenset({"cut_end", "unclosed", "truncated_container"})
-"""The codes of notes on a file that ends before its events do."""
+CUT_OFF = (
+    frozenset({"cut_end"}),
+    frozenset({"truncated_container"}),
+    frozenset({"unclosed", "unclosed_object"}),
+)
+"""The codes of notes that tell together of a file that ends before its events do.
+
+A list of events that stands alone need not be closed, and an object that is closed has ended.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +97,8 @@ class Metadata:
     @property
     def cut_off(self) -> bool:
         """Whether the file ends before its events do, so that a part of them is missing."""
-        return any(note.code in CUT_OFF for note in self.notes)
+        codes = {note.code for note in self.notes}
+        return any(signs <= codes for signs in CUT_OFF)
 
     @property
     def device_names(self) -> tuple[str, ...]:

@@ -371,7 +371,7 @@ def document(tmp_path: Path, text: str) -> Events:
         (f"[,{BEFORE},,{AFTER}]", {"stray_comma": 2}),
         (f"[{BEFORE}\n{AFTER}]", {"missing_comma": 1}),
         (f"[[{BEFORE},{AFTER}]]", {"wrapped_list": 1}),
-        (f'{{"traceEvents":[{BEFORE},{AFTER}', {"unclosed": 1}),
+        (f'{{"traceEvents":[{BEFORE},{AFTER}', {"unclosed": 1, "unclosed_object": 1}),
         (f'{{"traceEvents":[{BEFORE},{AFTER}}}', {"unclosed": 1}),
         (f'{{"traceEvents":[{BEFORE},{AFTER},"traceName":"x"}}', {"unclosed": 1}),
         # catapult #3006

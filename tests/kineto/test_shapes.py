@@ -125,7 +125,7 @@ DAMAGED: dict[str, tuple[str | bytes, str | list[str], dict[str, int | None]]] =
     "the first entry without it": (f"[{A[1:]}, {B}, {C}]", "abc", {"missing_brace": 1}),
     "the last entry without it": (f"[{A}, {B}, {C[1:]}]", "abc", {"missing_brace": 1}),
     "the last brace is missing": (OBJECT[:-1], "abc", {"unclosed_object": 1}),
-    "the list is not closed": (TORN, "abc", {"unclosed": 1}),
+    "the list is not closed": (TORN, "abc", {"unclosed": 1, "unclosed_object": 1}),
     "an entry is cut": (CUT, "ab", {"cut_end": 1}),
     # More than one
     "traceEvents twice": (
@@ -142,7 +142,7 @@ DAMAGED: dict[str, tuple[str | bytes, str | list[str], dict[str, int | None]]] =
     "NULs behind an open list": (
         TORN.encode() + bytes(5000),
         "abc",
-        {"padding": None, "unclosed": 1},
+        {"padding": None, "unclosed": 1, "unclosed_object": 1},
     ),
     "NULs behind a comma": (
         f"[{A}, {B},".encode() + bytes(9),

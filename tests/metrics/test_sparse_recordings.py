@@ -59,6 +59,29 @@ def test_what_is_missing_is_said(make: Callable[[], TraceBuilder], code: str) ->
     assert code in traceview.coverage(make().trace())[s.CODE].tolist()
 
 
+WHOLE = '{"ph": "X", "name": "a", "cat": "cpu_op", "pid": 1, "tid": 1, "ts": 1, "dur": 2}'
+
+
+@pytest.mark.parametrize(
+    ("text", "cut_off"),
+    [
+        (f"[{WHOLE}]", False),
+        (f"[{WHOLE},\n", False),  # a list of events that stands alone may stay open
+        (f"[{WHOLE}, {WHOLE[:20]}", True),
+        (f'{{"traceEvents": [{WHOLE}]', False),  # all events are there
+        (f'{{"traceEvents": [{WHOLE}, "a": 1}}', False),
+        (f'{{"traceEvents": [{WHOLE},\n', True),
+        (f'{{"traceEvents": [{WHOLE}, {WHOLE[:20]}', True),
+    ],
+)
+def test_a_file_is_cut_off_that_ends_before_its_events(
+    text: str, cut_off: bool, tmp_path: Path
+) -> None:
+    file = tmp_path / "trace.json"
+    file.write_text(text)
+    assert traceview.load(file).metadata.cut_off is cut_off
+
+
 def test_of_a_file_that_is_cut_off_no_option_is_advised(tmp_path: Path) -> None:
     whole = full().write(tmp_path / "whole.json")
     text = whole.read_text()

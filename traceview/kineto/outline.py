@@ -63,7 +63,7 @@ class Outline:
 
     def _end(self) -> None:
         """The text ended before the last brace; what follows the events may be lost."""
-        if {"unclosed", "cut_end"}.isdisjoint(self._repairs.offsets):
+        if "cut_end" not in self._repairs.offsets:
             self._repairs.add("unclosed_object", self._window.offset)
 
     def _goes_on(self) -> bool:
