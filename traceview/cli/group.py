@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import os
 import sys
 from difflib import get_close_matches
 from importlib import import_module, metadata
@@ -178,4 +179,6 @@ def main() -> None:
         if error.filename is not None or error.errno not in _FULL:
             raise
         click.echo(f"traceview: the output cannot be written: {error.strerror}", err=True)
+        # What is still in the buffer would fail again when the interpreter ends, in its own words.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(Refusal.exit_code)
